@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -40,6 +41,7 @@ SCHEMA = pa.schema(
         pa.field("sentences", pa.list_(pa.string())),
         pa.field("label", pa.string()),
         pa.field("original", pa.string()),
+        pa.field("prompt", pa.string()),
     ]
 )
 
@@ -72,6 +74,8 @@ class Document:
         Known class of the document (its topic, author, sentiment ...), or None.
     original
         Text that the document translates, or None.
+    prompt
+        Prompt that the document answers and does not contain, or None.
     """
 
     id: str
@@ -81,6 +85,7 @@ class Document:
     sentences: tuple[str, ...] | None = None
     label: str | None = None
     original: str | None = None
+    prompt: str | None = None
 
     @property
     def text(self) -> str:
@@ -89,8 +94,8 @@ class Document:
 
     @property
     def opening(self) -> str:
-        """Return the first words of the document; see `opening_of`."""
-        return opening_of(self.text)
+        """Return the key of the prompt, or the first words if it is unknown; see `opening_of`."""
+        return opening_of(self.text) if self.prompt is None else _key_of_prompt(self.prompt)
 
 
 def number_sample(prompt: str, number: int) -> str:
@@ -117,6 +122,12 @@ def opening_of(text: str) -> str:
     words = text[: 4 * OPENING_CHARACTERS].split()
     opening = " ".join(words[:OPENING_WORDS])[:OPENING_CHARACTERS]
     return opening if len(" ".join(words)) > len(opening) else ""
+
+
+def _key_of_prompt(prompt: str) -> str:
+    """Return a key for a prompt, whatever its white space; prompts often begin alike, so that it needs all words."""
+    digest = blake2b(" ".join(prompt.split()).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"prompt {digest}"
 
 
 @dataclass
@@ -213,7 +224,9 @@ def require_whole_characters(text: str, where: str) -> str:
 
 def _all_strings(document: Document) -> Iterator[str]:
     yield document.id
-    yield from (text for text in (document.title, document.label, document.original) if text is not None)
+    yield from (
+        text for text in (document.title, document.label, document.original, document.prompt) if text is not None
+    )
     yield from document.sentences or ()
     for section in document.sections:
         yield from (text for text in (section.title, section.text) if text is not None)
@@ -381,6 +394,7 @@ def _to_table(documents: Sequence[Document]) -> pa.Table:
             "sentences": None if document.sentences is None else list(document.sentences),
             "label": document.label,
             "original": document.original,
+            "prompt": document.prompt,
         }
         for document in documents
     ]
@@ -391,8 +405,8 @@ def _from_row(row: dict[str, Any]) -> Document:
     sections = tuple(Section(section["title"], section["text"]) for section in row["sections"])
     sentences = row.get("sentences")
     sentences = None if sentences is None else tuple(sentences)
-    label_and_original = (row.get(name) for name in ("label", "original"))
-    return Document(row["id"], row["split"], row.get("title"), sections, sentences, *label_and_original)
+    further = (row.get(name) for name in ("label", "original", "prompt"))
+    return Document(row["id"], row["split"], row.get("title"), sections, sentences, *further)
 
 
 def keep(count: Count, condition: bool) -> bool:

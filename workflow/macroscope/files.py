@@ -217,6 +217,30 @@ def parse_json(content: bytes, where: str, advice: str) -> Any:
         raise MacroscopeError(f"{where} is not usable JSON ({str(error).partition(';')[0]}){advice}") from None
 
 
+def parse_json_values(content: bytes, where: str) -> list[Any]:
+    """Parse JSON values that follow each other, with or without lines between them.
+
+    Raises
+    ------
+    MacroscopeError
+        As in `parse_json`.
+    """
+    try:
+        text = content.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        return [parse_json(content, where, "")]
+    decoder, values, place = json.JSONDecoder(object_pairs_hook=_reject_repeated_keys), [], 0
+    while place < len(text):
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            parse_json(text[place:].encode("utf-8", "surrogatepass") if values else content, where, "")
+            raise
+        values.append(value)
+        place = next((at for at in range(place, len(text)) if not text[at].isspace()), len(text))
+    return values
+
+
 def parse_as(kind: type[T], content: bytes, where: str) -> T:
     """Parse JSON that this program wrote, as a model or a dataclass.
 

@@ -12,7 +12,7 @@ import pytest
 from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.folder import unlock, write_config
-from macroscope.criticize.profile import profile_texts, table_of
+from macroscope.criticize.profile import Profile, profile_texts, table_of
 from macroscope.criticize.run import (
     choose,
     default_critics,
@@ -86,7 +86,9 @@ def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, 
     missing = "'valid'" if split == "train" else "'train'"
     assert all(f"no reference text is in the split {missing}" in reason for reason in choice.reasons)
     assert not choice.learning
-    config = implied_config([tmp_path / "r.jsonl"], [tmp_path / "c.jsonl"], choice, 1)
+    config = implied_config(
+        Profile("reference", [tmp_path / "r.jsonl"]), [Profile("c", [tmp_path / "c.jsonl"])], choice, 1
+    )
     assert config["corpora"]["reference"]["split"] == "test"
     parse_config(config)
 
@@ -104,7 +106,7 @@ def test_critics_that_learn_nothing_compare_all_of_the_reference_unless_it_has_s
     whole = held_out if has_splits else 120
     assert 0 < held_out < 120
     assert choice.compared(profile) == {name: held_out if name in LEARNING else whole for name in default_critics()}
-    plan = Plan(parse_config(implied_config([reference], [candidate], choice, 1)))
+    plan = Plan(parse_config(implied_config(profile, profiles, choice, 1)))
     control = {name: plan.critics.texts(name, "reference", "control") for name in choice.critics}
     samples = plan.systems.samples("reference", "control")
     documents = samples if has_splits else plan.corpora.documents("reference")
@@ -187,7 +189,8 @@ def test_profiling_ends_early(tmp_path, monkeypatch):
 def test_candidates_are_called_after_their_files(files, names, tmp_path):
     paths = [Path(file) for file in files]
     assert names_of_candidates(paths) == dict(zip(names, paths, strict=True))
-    config = implied_config([Path("real.jsonl")], paths, chosen(tmp_path, 40), 1)
+    profiles = [Profile(name, [path]) for name, path in names_of_candidates(paths).items()]
+    config = implied_config(Profile("reference", [Path("real.jsonl")]), profiles, chosen(tmp_path, 40), 1)
     assert [name for name in config["systems"] if name != "control"] == names
     parse_config(config)
 

@@ -25,7 +25,7 @@ from macroscope.critics.strings.texts import Texts
 from macroscope.critics.tendencies.attribution import distances, find_repetitions
 from macroscope.critics.tendencies.latents import PER_TEXT
 from macroscope.critics.words import locate_words, lower_case_words
-from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, opening_of, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
 from macroscope.systems.ngram.backoff import words_of
@@ -85,7 +85,11 @@ def test_languages_marks_the_words_of_the_other_language():
 def real_texts(number=40):
     rng = np.random.default_rng(1)
     lines = [f"opening {n} " + " ".join(f"w{v}" for v in rng.zipf(1.5, 40) % 30) for n in range(number)]
-    return Texts([f"t{n}" for n in range(number)], lines, np.full(number, 42))
+    return texts_of([f"t{n}" for n in range(number)], lines, np.full(number, 42))
+
+
+def texts_of(ids, texts, words):
+    return Texts(ids, [opening_of(text) for text in texts], texts, words)
 
 
 def test_strings_scores_a_text_by_the_half_without_it_and_its_paired_text():
@@ -93,16 +97,16 @@ def test_strings_scores_a_text_by_the_half_without_it_and_its_paired_text():
     halves = Halves.fit(real, 3)
     sides = [real.texts[n::2] for n in (0, 1)]
     models = NgramEstimator(3).fit(*sides, seed=0)
-    costs = halves.surprisals([*real.ids, "other"], [*real.texts, real.texts[3]])
+    costs = halves.surprisals([*real.ids, "other"], [*real.openings, real.openings[3]], [*real.texts, real.texts[3]])
     for n, word_costs in enumerate(costs[:-1]):
         assert word_costs.sum() == pytest.approx(-models[1 - n % 2].log_probabilities([real.texts[n]])[0])
         assert len(word_costs) == len(words_of(real.texts[n])) + 1
     assert costs[-1] == pytest.approx(costs[3])  # it has the opening of a real text
     with pytest.raises(MacroscopeError, match="fewer than two texts"):
-        Halves.fit(Texts(["a"], ["one text"], np.array([2])), 3)
+        Halves.fit(texts_of(["a"], ["one text"], np.array([2])), 3)
     same = "one two three four five six seven eight nine"
     with pytest.raises(MacroscopeError, match="all texts of the control have the same opening"):
-        Halves.fit(Texts(["a", "b"], [same, f"{same} ten"], np.array([9, 10])), 3)
+        Halves.fit(texts_of(["a", "b"], [same, f"{same} ten"], np.array([9, 10])), 3)
 
 
 def test_strings_marks_the_most_unlikely_words():

@@ -19,7 +19,7 @@ from macroscope.critics.strings.cross_fitting import assign_folds, group_texts, 
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, project, read_texts
-from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, opening_of, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.document_groups import group_labels, paired_groups
@@ -31,11 +31,15 @@ WORDS = np.array([f"w{i}" for i in range(8)])
 P = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05])
 
 
+def texts_of(ids, texts, words):
+    return Texts(ids, [opening_of(text) for text in texts], texts, words)
+
+
 def sample_texts(shares, count, seed, name="t", length=10):
     """Sample texts of independent words, whose log-probabilities are known."""
     rng = np.random.default_rng(seed)
     texts = [" ".join(rng.choice(WORDS, length, p=shares)) for _ in range(count)]
-    return Texts([f"{name}{i}" for i in range(count)], texts, np.full(count, length))
+    return texts_of([f"{name}{i}" for i in range(count)], texts, np.full(count, length))
 
 
 def rows_of(reference, candidate, options=OPTIONS):
@@ -193,7 +197,7 @@ def test_few_words_are_no_better_model():
 
     def side(size, name):
         texts = [" ".join(rng.choice(names[:size], 30, p=shares[:size] / shares[:size].sum())) for _ in range(60)]
-        return Texts([f"{name}{i}" for i in range(60)], texts, np.full(60, 30))
+        return texts_of([f"{name}{i}" for i in range(60)], texts, np.full(60, 30))
 
     real, few = side(2000, "r"), side(20, "c")
     values = {}
@@ -225,9 +229,9 @@ def test_unequal_sizes_do_not_cause_a_difference():
 def test_grouped_texts_are_in_one_fold():
     prompt = "the first eight words of a real text"
     real = ["one", "two", "three", "two", "six", f"{prompt} and its end"]
-    reference = Texts(["a", "b", "c", "d", "x", "y"], real, np.ones(6, int))
+    reference = texts_of(["a", "b", "c", "d", "x", "y"], real, np.ones(6, int))
     sampled = ["three", "perturbed two", "perturbed two", "seven", f"{prompt} but another end"]
-    candidate = Texts(["s1", "b", "s2", "x", "s3"], sampled, np.ones(5, int))
+    candidate = texts_of(["s1", "b", "s2", "x", "s3"], sampled, np.ones(5, int))
     for seed in range(20):
         first, second = assign_folds(group_texts(reference, candidate, 2), 2, seed)
         assert first[1] == first[3] == second[1] == second[2]  # same text; same id; same text as that
@@ -241,8 +245,8 @@ def test_grouped_texts_are_in_one_fold():
 
 def test_texts_of_one_prompt_are_paired():
     prompt = "the first eight words of a real text"
-    reference = Texts(["a", "b"], [f"{prompt} and its end", "another"], np.ones(2, int))
-    candidate = Texts(["s1", "s2", "a"], [f"{prompt} but another", "a third", "a fourth"], np.ones(3, int))
+    reference = texts_of(["a", "b"], [f"{prompt} and its end", "another"], np.ones(2, int))
+    candidate = texts_of(["s1", "s2", "a"], [f"{prompt} but another", "a third", "a fourth"], np.ones(3, int))
     first, second = paired_groups(*group_labels(reference.keys, candidate.keys))
     assert first.tolist() == [1, 0]
     assert second.tolist() == [1, 0, 1]
@@ -251,7 +255,7 @@ def test_texts_of_one_prompt_are_paired():
 def test_common_heading_does_not_group_texts():
     heading = "all of these texts begin with these nine words "
     sides = [
-        Texts([f"{name}{n}" for n in range(60)], [heading + f"{name} {n}" for n in range(60)], np.full(60, 11))
+        texts_of([f"{name}{n}" for n in range(60)], [heading + f"{name} {n}" for n in range(60)], np.full(60, 11))
         for name in "rc"
     ]
     numbers = assign_folds(group_texts(*sides, 5), 5, 0)
@@ -259,7 +263,7 @@ def test_common_heading_does_not_group_texts():
 
 
 def test_fewer_unique_texts_than_folds_give_fewer_folds():
-    sides = [Texts([f"{name}{n}" for n in range(9)], ["one", "two", "three"] * 3, np.ones(9, int)) for name in "rc"]
+    sides = [texts_of([f"{name}{n}" for n in range(9)], ["one", "two", "three"] * 3, np.ones(9, int)) for name in "rc"]
     first, second = assign_folds(group_texts(*sides, 5), 5, 0)
     assert set(first) == set(second) == {0, 1, 2}
 
@@ -305,7 +309,7 @@ def test_large_collections_are_subsampled_for_scores_and_fully_described(tmp_pat
         side = sample_texts(P, 250, seed, name)
         texts = ["", "", *side.texts[2:]]
         lengths = np.array([0, 0, *side.words[2:]], np.int32)
-        table = pd.DataFrame({"id": side.ids, "opening": texts, "text": texts, "words": lengths})
+        table = pd.DataFrame({"id": side.ids, "opening": side.openings, "text": texts, "words": lengths})
         paths.append(tmp_path / f"{name}.parquet")
         table.to_parquet(paths[-1])
     options = OPTIONS.model_copy(update={"most_texts": 100})
@@ -321,7 +325,7 @@ def test_large_collections_are_subsampled_for_scores_and_fully_described(tmp_pat
 
 
 def test_empty_and_equal_texts_are_counted():
-    side = Texts(["a", "b", "c", "d"], ["", "x", "x", ""], np.array([0, 1, 1, 0]))
+    side = texts_of(["a", "b", "c", "d"], ["", "x", "x", ""], np.array([0, 1, 1, 0]))
     tables = [pd.DataFrame({"text": side.texts[i:][:2], "words": side.words[i:][:2]}) for i in (0, 2)]
     shares = describe(tables, 0.95).set_index("statistic")["value"]
     assert shares["empty_share"] == 0.5
@@ -335,7 +339,7 @@ def test_empty_and_equal_texts_are_counted():
 
 @pytest.mark.parametrize("text", ["w0 w1", ""])
 def test_collection_of_equal_texts_has_no_divergences_and_a_reason(text, tmp_path):
-    same = Texts([f"c{i}" for i in range(9)], [text] * 9, np.full(9, len(text.split())))
+    same = texts_of([f"c{i}" for i in range(9)], [text] * 9, np.full(9, len(text.split())))
     for sides in ((sample_texts(P, 20, 0, "r"), same), (same, sample_texts(P, 20, 0, "c"))):
         comparison, rows = rows_of(*sides)
         defined = rows.index[rows["value"].notna()]
@@ -348,7 +352,9 @@ def test_collection_of_equal_texts_has_no_divergences_and_a_reason(text, tmp_pat
 
 
 def test_nearly_empty_texts_are_compared():
-    short = Texts([f"c{i}" for i in range(8)], ["", "w0", "w1", "w2", "w3", "w4", "w5", "w6"], np.array([0, *[1] * 7]))
+    short = texts_of(
+        [f"c{i}" for i in range(8)], ["", "w0", "w1", "w2", "w3", "w4", "w5", "w6"], np.array([0, *[1] * 7])
+    )
     _, rows = rows_of(sample_texts(P, 20, 0, "r"), short, OPTIONS.model_copy(update={"order": 5}))
     assert np.isfinite(rows.loc["forward_kl", "value"])
 
@@ -356,7 +362,7 @@ def test_nearly_empty_texts_are_compared():
 def test_evidence_shows_the_least_likely_texts():
     reference = sample_texts(P, 200, 10, "r")
     candidate = sample_texts(P, 199, 11, "c")
-    odd = Texts([*candidate.ids, "odd"], [*candidate.texts, "w7 " * 9 + "w7"], np.full(200, 10))
+    odd = texts_of([*candidate.ids, "odd"], [*candidate.texts, "w7 " * 9 + "w7"], np.full(200, 10))
     # Other texts of the candidate are odd as well, so its own distribution covers them.
     # Their openings differ, so they are in all folds.
     odd.texts[:30] = [" ".join(["w7"] * (i % 8) + [f"w{i % 7}"] + ["w7"] * (9 - i % 8)) for i in range(30)]

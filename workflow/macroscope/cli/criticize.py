@@ -9,11 +9,28 @@ from macroscope.cli.flags import Seed
 
 
 def criticize(
-    reference: Annotated[
-        list[Path], typer.Option(help="Real texts: JSON Lines, Parquet, CSV, or a folder; repeatable.")
+    candidate: Annotated[
+        list[Path],
+        typer.Option(help="Texts to judge: a file of any format that is known, or a folder; repeatable."),
     ],
-    candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the config, the results and the report.")],
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(help="Real texts, in the same formats; repeatable. Default: those in the candidates' files."),
+    ] = None,
+    text_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text to judge.")] = None,
+    prompt_field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Field of the prompt, which pairs texts and is not judged.")
+    ] = None,
+    id_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id, which pairs texts.")] = None,
+    reference_field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Field of the real text, in the reference or in the candidates' files."),
+    ] = None,
+    model_field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Field of the model, each of which is a candidate of its own."),
+    ] = None,
     critic: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
@@ -29,12 +46,14 @@ def criticize(
     edited is used as it is.
     """
     from macroscope.criticize import run
+    from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.profile import table_of
 
     require_cores(cores)
     run.require_checkout()
     run.require_output(output)
-    profile, profiles = run.profile_collections(reference, candidate)
+    given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
+    profile, profiles = run.profile_collections(reference or [], candidate, given)
     table = table_of(profile, profiles)
     print(table.to_string(max_colwidth=None))
     choice = run.choose(profile, profiles, critic or [])
@@ -43,7 +62,7 @@ def criticize(
     if choice.learning:
         print(f"From the other real texts, {', '.join(choice.learning)} learn.")
     print("\n".join(choice.reasons))
-    config = run.implied_config(reference, candidate, choice, seed)
+    config = run.implied_config(profile, profiles, choice, seed)
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin
         return

@@ -1,18 +1,18 @@
-"""Readers of records (lines of text and JSON Lines, plain or gzipped, and rows of Parquet files), and their ids.
+"""Readers of records (lines of text and JSON Lines, plain or compressed), and their ids.
 
-They need bounded memory. Their errors name the file, and the line or row.
+They need bounded memory. Their errors name the file and the line.
 """
 
-import gzip
-import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
+from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_json, require_regular
+from macroscope.files import parse_json
 
 LONGEST_LINE = 1 << 28
 """Most bytes of a line; a longer one is an error."""
@@ -28,7 +28,7 @@ def read_numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     MacroscopeError
         If a line is not valid JSON or not an object, or the file is unreadable.
     """
-    with _open(path) as stream:
+    with open_bytes(path) as stream:
         yield from parse_lines(stream, str(path))
 
 
@@ -41,14 +41,12 @@ def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
         If a line is not UTF-8, or the file is unreadable.
     """
     number = 0
-    with _open(path) as stream:
+    with open_bytes(path) as stream:
         try:
             for number, line in enumerate(decode_lines(stream, str(path)), start=1):
                 yield number, line
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise MacroscopeError(
-                f"{path}: the compressed data are broken after line {number:,} ({error}); make or download it again"
-            ) from None
+        except DAMAGE as error:
+            raise_broken(error, str(path), f" after line {number:,}")
 
 
 def decode_lines(stream: IO[bytes], name: str) -> Iterator[str]:
@@ -69,10 +67,8 @@ def parse_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, dict[str, A
         for number, line in enumerate(read_bounded_lines(stream, name), start=1):
             if line.strip():
                 yield number, _record(line, f"{name}, line {number}")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise MacroscopeError(
-            f"{name}: the compressed data are broken after line {number:,} ({error}); make or download the file again"
-        ) from None
+    except DAMAGE as error:
+        raise_broken(error, name, f" after line {number:,}")
 
 
 def _record(line: bytes, where: str) -> dict[str, Any]:
@@ -125,64 +121,6 @@ def read_bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
         yield line
 
 
-def _open(path: Path) -> IO[bytes]:
-    require_regular(path)
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
-    if file.read(2) == b"\x1f\x8b":
-        file.close()
-        return cast(IO[bytes], gzip.open(path))
-    file.seek(0)
-    return file
-
-
-_ROWS_AT_ONCE = 256
-_BYTES_AT_ONCE = 1 << 20  # instead of a row group, which may be as large as the file
-
-
-def read_numbered_rows(
-    path: Path, wanted: Collection[str], required: str | None = None
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Stream the rows of a file with their numbers (from 1).
-
-    Parameters
-    ----------
-    wanted
-        Names of the columns to read; others are ignored, whatever they hold.
-    required
-        Name of a column that must exist.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is not Parquet, is damaged, lacks the required column, or has two columns of one wanted name.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if not path.is_file():
-        raise MacroscopeError(f"{path}: no such file")
-    number = 0
-    try:
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE) as file:
-            columns = [name for name in file.schema_arrow.names if name in wanted]
-            if repeated := next((name for name in columns if columns.count(name) > 1), None):
-                raise MacroscopeError(f"{path}: two columns are called {repeated!r}; rename one")
-            if required is not None and required not in columns:
-                raise MacroscopeError(f"{path}: no column '{required}'; give a file with this column of texts")
-            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-    except UnicodeDecodeError as error:
-        raise MacroscopeError(f"{path}, after row {number:,}: a text is not valid UTF-8 ({error.reason})") from None
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise MacroscopeError(f"{path}: not a readable Parquet file ({reason}); write or download it again") from None
-
-
 class UniqueIds:
     """Record of the documents so far: their ids, and hashes of their contents.
 
@@ -195,6 +133,7 @@ class UniqueIds:
     def __init__(self, own_ids: bool = True) -> None:
         self.own_ids = own_ids
         self._seen: dict[str, bytes] = {}
+        self._repeats: dict[str, int] = {}
 
     def is_new(self, document: Document, where: str) -> bool:
         """Record a document, and return whether its id is new.
@@ -209,7 +148,7 @@ class UniqueIds:
         MacroscopeError
             If ids are the user's and another document had this id.
         """
-        content = blake2b(repr(document).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        content = _digest(document)
         before = self._seen.get(document.id)
         if self.own_ids and before not in (None, content):
             raise MacroscopeError(
@@ -218,3 +157,20 @@ class UniqueIds:
             )
         self._seen[document.id] = content
         return before is None
+
+    def numbered(self, document: Document) -> Document:
+        """Return a document whose id is not the user's, with a number after its id if another text has this id.
+
+        The same text under the same id stays as it is, so that it is a repetition.
+        """
+        first = document
+        number = self._repeats.get(first.id, 1)
+        while self._seen.get(document.id, _digest(document)) != _digest(document):
+            number += 1
+            document = replace(first, id=f"{first.id}-no{number}")
+        self._repeats[first.id] = number
+        return document
+
+
+def _digest(document: Document) -> bytes:
+    return blake2b(repr(document).encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -12,10 +12,11 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.corpora.columnar import read_numbered_rows
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
 from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import read_numbered_lines, read_numbered_rows
+from macroscope.corpora.records import read_numbered_lines
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError

@@ -11,11 +11,13 @@ from statistics import median
 
 import pandas as pd
 
-from macroscope.corpora.files.reading import HARD_WRAPPED, NOT_COMPOSED, read_user_documents
+from macroscope.corpora.files.parsing import HARD_WRAPPED, NOT_COMPOSED
+from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
+from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.plain_text import split_sentences
 from macroscope.corpora.splits import assign_split
 from macroscope.corpora.stop_words import list_languages, stop_words
-from macroscope.documents import SPLITS, Count, Document, Provenance, opening_of
+from macroscope.documents import SPLITS, Count, Document, Provenance
 
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
@@ -34,8 +36,10 @@ class Profile:
     ----------
     name
         Name of the collection.
-    files
-        The files and folders that it is read from.
+    files, selection
+        The files and folders that it is read from, and the texts to read of them.
+    read_as, remarks, models
+        What was taken as what, with the number of files; facts that the user should know; numbers of texts per model.
     words
         Number of words of each document.
     ids, openings, texts
@@ -60,6 +64,10 @@ class Profile:
 
     name: str
     files: Sequence[Path] = ()
+    selection: Selection = field(default_factory=Selection)
+    read_as: Mapping[str, int] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
+    models: Mapping[str, int] = field(default_factory=dict)
     words: list[int] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
     openings: list[int] = field(default_factory=list)
@@ -100,7 +108,9 @@ class Profile:
         }
 
 
-def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] = (0.1, 0.3)) -> Profile:
+def profile_texts(
+    name: str, paths: Sequence[Path], shares: tuple[float, float] = (0.1, 0.3), selection: Selection | None = None
+) -> Profile:
     """Profile the first documents of files and folders.
 
     Parameters
@@ -109,20 +119,25 @@ def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] 
         Name of the collection.
     shares
         Shares of the validation and test splits, for documents without a split.
+    selection
+        Texts to read; default: all.
 
     Raises
     ------
     MacroscopeError
         If a file cannot be read, or a record is malformed; with file and line.
     """
-    profile, provenance = Profile(name, paths), Provenance(name)
-    documents = read_user_documents(paths, provenance, *shares)
+    profile, provenance = Profile(name, paths, selection or Selection()), Provenance(name)
+    documents = read_user_documents(paths, provenance, *shares, profile.selection)
     for document in islice(documents, MOST_DOCUMENTS):
         _add(profile, document)
         profile.has_splits |= document.split != assign_split(document.id, *shares)
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
     profile.headings = provenance.source["headings"]
+    profile.read_as = provenance.source.get(READ_AS, {})
+    profile.remarks = provenance.source.get(REMARKS, [])
+    profile.models = provenance.source.get(MODELS, {})
     profile.not_composed = provenance.source.get(NOT_COMPOSED, 0)
     profile.hard_wrapped = provenance.source.get(HARD_WRAPPED, 0)
     return profile
@@ -133,7 +148,7 @@ def _add(profile: Profile, document: Document) -> None:
     words = len(text.split())
     profile.words.append(words)
     profile.ids.append(_hash(document.id))
-    opening = opening_of(text)
+    opening = document.opening
     profile.openings.append(_hash(opening) if opening else 0)
     profile.texts.append(_hash(" ".join(text.split())))
     titles = [bool(section.title) for section in document.sections]
@@ -173,6 +188,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
     of_reference = profile is reference
     dropped = {count.filter: count.dropped for count in profile.counts if count.dropped}
     rows: dict[str, str] = {
+        "read as": _read_as(profile),
         "read from": ", ".join(path.name for path in profile.files),
         "documents": f"{profile.documents:,}" + ("" if profile.is_all else " read, and more"),
         "words": f"{sum(profile.words):,}; {median(profile.words):,.0f} in the median text" if profile.words else "0",
@@ -194,6 +210,17 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids):,}"
         rows["openings of the reference"] = f"{_shared(profile.openings, reference.openings):,}"
     return pd.Series(rows)
+
+
+def _read_as(profile: Profile) -> str:
+    """Return what was taken as what, and what the user should know about it."""
+    files = sum(profile.read_as.values())
+    read = [form + (f" in {number:,} files" if files > 1 else "") for form, number in profile.read_as.items()]
+    remarks = list(profile.remarks)
+    if len(profile.models) > 1 and profile.selection.only_model is None and profile.selection.side == "models":
+        models = ", ".join(f"{name} ({number:,})" for name, number in profile.models.items())
+        remarks.append(f"texts of several models are one candidate: {models}; --model-field judges each")
+    return "; ".join(["; ".join(read), *remarks])
 
 
 def _size(size: tuple[int, str] | None) -> str:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from macroscope.config.schema import load_config, parse_config
 from macroscope.criticize.folder import require_ours, unlock, write_config
+from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.workflow_run import run_workflow
 from macroscope.critics import critics
@@ -123,16 +124,30 @@ def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | No
     return None
 
 
-def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice: Choice, seed: int) -> dict[str, Any]:
-    """Return a config that compares a user's candidates with a user's reference.
+def implied_config(
+    reference: Profile,
+    candidates: Sequence[Profile],
+    choice: Choice,
+    seed: int,
+    places: Mapping[Path, Path] | None = None,
+) -> dict[str, Any]:
+    """Return a config that compares a user's candidates with a user's reference, given their profiles.
 
     The texts are used as they are: no boilerplate is removed and no length is required, since the candidates are not
     filtered either. Rare section titles become the type "other".
 
     Critics that learn nothing compare the candidates with all of the reference, the others with the held-out share of
     it. A reference with splits of its own keeps them: its training texts may be those of the candidate's model.
+
+    Parameters
+    ----------
+    places
+        Path of a file -> path that it will have when the config is run, if it is another.
     """
-    systems = names_of_candidates(candidates)
+    real, systems = (
+        Input(reference.files, reference.selection).options(places or {}),
+        {each.name: Input(each.files, each.selection).options(places or {}) for each in candidates},
+    )
     return {
         "run": RUN,
         "seed": seed,
@@ -140,7 +155,7 @@ def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice
         "corpora": {
             CORPUS: {
                 "source": "files",
-                "files": [str(path.resolve()) for path in reference],
+                **real,
                 **({"valid_share": VALID_SHARE, "test_share": TEST_SHARE} if choice.learning else {"split": "test"}),
                 "filters": {
                     "drop_sections": [],
@@ -153,7 +168,7 @@ def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice
         },
         "systems": {
             **({CONTROL: {"kind": CONTROL, "whole": True}} if choice.learning and not choice.has_splits else {}),
-            **{name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
+            **{name: {"kind": "files", **options} for name, options in systems.items()},
         },
         # Options for a laptop. With a GPU, use larger encoders, more tokens, all sections.
         "critics": {name: dict(default_critics().get(name) or {}) for name in choice.critics},
@@ -161,8 +176,17 @@ def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice
     }
 
 
-def profile_collections(reference: Sequence[Path], candidates: Sequence[Path]) -> tuple[Profile, list[Profile]]:
+def profile_collections(
+    reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields | None = None
+) -> tuple[Profile, list[Profile]]:
     """Profile the reference and each candidate, in seconds.
+
+    Parameters
+    ----------
+    reference
+        Files of real texts; none if they are in the files of the candidates.
+    given
+        Names of fields that the user gave.
 
     Raises
     ------
@@ -171,9 +195,16 @@ def profile_collections(reference: Sequence[Path], candidates: Sequence[Path]) -
     """
     for path in (*reference, *candidates):
         _require_usable(path)
-    named = names_of_candidates(candidates)
-    shares = (VALID_SHARE, TEST_SHARE)
-    return profile_texts(CORPUS, reference, shares), [profile_texts(name, [path]) for name, path in named.items()]
+    given = given or GivenFields()
+    real, called = make_reference(reference, candidates, given), make_candidates(candidates, given)
+    names = names_of_candidates([path for path, _ in called])
+    return (
+        profile_texts(CORPUS, real.files, (VALID_SHARE, TEST_SHARE), real.selection),
+        [
+            profile_texts(name, each.files, selection=each.selection)
+            for name, (_, each) in zip(names, called, strict=True)
+        ],
+    )
 
 
 def require_checkout() -> None:

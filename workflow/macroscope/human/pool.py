@@ -8,6 +8,7 @@ from pathlib import Path
 
 from macroscope.config.schema import parse_config
 from macroscope.corpora.files.reading import read_user_documents
+from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.titles import normalise_title
 from macroscope.documents import Document, Provenance, read_documents
 from macroscope.errors import MacroscopeError
@@ -111,7 +112,8 @@ def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], l
 
 def _read(paths: Sequence[Path], name: str, counts: Counter[str]) -> list[Document]:
     provenance = Provenance(name)
-    documents = list(read_user_documents(paths, provenance, 0.0, 1.0))
+    selection = Selection(side="people" if name == CONTROL else "models")
+    documents = list(read_user_documents(paths, provenance, 0.0, 1.0, selection))
     for count in provenance.counts:
         if count.dropped:
             counts[f"{name}: {count.filter}"] += count.dropped

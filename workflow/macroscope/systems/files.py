@@ -8,8 +8,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files import ONE_SECTION
+from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, FieldNames
 from macroscope.corpora.files.reading import read_user_documents
+from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.options import Split
 from macroscope.corpora.provenance import read_origin
 from macroscope.corpora.webtext import read_texts
@@ -28,17 +29,21 @@ KIND = Kind(
     label="your texts",
     colour=VERMILION,
     stages={
-        "generate": Stage(":import_texts", inputs="files corpus system", options="files one_section dataset splits"),
+        "generate": Stage(
+            ":import_texts", inputs="files corpus system", options="files one_section fields only_model dataset splits"
+        ),
     },
 )
 
 
 class FilesSystem(SystemOptions):
-    """Texts of the user's own model (JSON Lines, Parquet, CSV, or a folder of text files), or of a published one."""
+    """Texts of the user's own model, in files of any format that is known, or of a published one."""
 
     kind: Literal["files"]
     files: list[UserPath] = Field([], description="Files or folders.")
     one_section: bool = ONE_SECTION
+    fields: FieldNames = FIELDS
+    only_model: str | None = ONLY_MODEL
     dataset: str | None = Field(
         None,
         description="Name of a data set in resources/sources.yaml, such as gpt2-xl-output, instead of files; each text"
@@ -101,5 +106,6 @@ def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, c
 def _samples(paths: Sequence[Path], options: FilesSystem, provenance: Provenance) -> Iterator[Document]:
     if options.dataset is not None:
         return read_texts(paths, provenance)
-    documents = read_user_documents(paths, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
+    selection = Selection(options.fields, options.only_model, "models", options.one_section)
+    documents = read_user_documents(paths, provenance, valid_share=0.0, test_share=1.0, selection=selection)
     return (replace(document, split="test") for document in documents)

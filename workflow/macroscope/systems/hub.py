@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files.reading import parse_records
+from macroscope.corpora.files.parsing import parse_records
 from macroscope.corpora.hub import DataSet
 from macroscope.corpora.hub.reading import read_data_set
 from macroscope.corpora.provenance import read_origin

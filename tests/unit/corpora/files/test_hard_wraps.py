@@ -6,7 +6,8 @@ import textwrap
 import pytest
 
 from macroscope.corpora.files.hard_wraps import join_hard_wraps
-from macroscope.corpora.files.reading import HARD_WRAPPED, read_user_documents
+from macroscope.corpora.files.parsing import HARD_WRAPPED
+from macroscope.corpora.files.reading import read_user_documents
 from macroscope.documents import Provenance
 
 PARAGRAPHS = [

@@ -13,7 +13,8 @@ import pytest
 from macroscope.corpora import records
 from macroscope.corpora.extract import extract
 from macroscope.corpora.files import FilesCorpus
-from macroscope.corpora.files.reading import NOT_COMPOSED, read_files, read_user_documents
+from macroscope.corpora.files.parsing import NOT_COMPOSED
+from macroscope.corpora.files.reading import read_files, read_user_documents
 from macroscope.documents import Provenance, read_provenance
 from macroscope.errors import MacroscopeError
 
@@ -107,7 +108,10 @@ def test_a_csv_s_broken_line_is_named(broken, tmp_path):
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"id": "x"}, "line 1 has neither 'sections' nor 'text'"),
+        (
+            {"id": "x"},
+            "the field of the text is not known; give it with --text-field (fields of the first line: 'id' 100%)",
+        ),
         ({"text": 3}, "line 1: 'text' is a int"),
         ({"sections": "one"}, "line 1: 'sections' is a str"),
         ({"sections": ["a"], "section_names": []}, "'section_names' must be a list of 1 names"),
@@ -115,7 +119,7 @@ def test_a_csv_s_broken_line_is_named(broken, tmp_path):
         ({"text": "a", "split": "dev"}, "'split' is 'dev'"),
         ({"text": "a", "label": True}, "line 1: 'label' is a bool"),
         ({"text": "a", "label": 0.5}, "line 1: 'label' is a float"),
-        ([1], "line 1 is a JSON list"),
+        ([1], "item 1: is a int, not an object"),
     ],
 )
 def test_malformed_records(tmp_path, record, message):
@@ -214,6 +218,7 @@ def test_json_beside_a_folder_is_not_taken_for_a_note(beside, tmp_path):
         "name": "files",
         "file": "stories",
         "headings": {"none": 1},
+        "read_as": {"text files": 1},
     }
 
 

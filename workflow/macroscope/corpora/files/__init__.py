@@ -6,7 +6,7 @@ from pydantic import Field
 
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import Corpus, Split
-from macroscope.options import UserPath
+from macroscope.options import Options, UserPath
 
 SOURCE = Source(options=":FilesCorpus", read="reading:read_files")
 
@@ -17,14 +17,48 @@ ONE_SECTION = Field(
 )
 
 
+class FieldNames(Options):
+    """Names of the fields of the records to read; a path such as `response.body.text` leads into objects and lists."""
+
+    text: str | None = Field(
+        None, min_length=1, description="Field of the text; default: what the format of the file says."
+    )
+    prompt: str | None = Field(
+        None,
+        min_length=1,
+        description="Field of the prompt, which pairs texts and is not judged; default: as the format says.",
+    )
+    id: str | None = Field(None, min_length=1, description="Field of the id; default: as the format says.")
+    model: str | None = Field(
+        None,
+        min_length=1,
+        description="Field of the name of the model that wrote the text; default: as the format says.",
+    )
+
+    def given(self) -> dict[str, str]:
+        """Return the names that are given, by what they hold."""
+        return {what: name for what, name in self.model_dump().items() if name is not None}
+
+
+FIELDS = Field(FieldNames(), description="Names of the fields to read, for files in no format that is known.")
+ONLY_MODEL = Field(None, description="Name of the model whose texts to read, of a file with texts of several models.")
+
+
 class FilesCorpus(Corpus):
-    """Options of the user's own documents: JSON Lines, Parquet, CSV, or a folder of text files."""
+    """Options of the user's own documents, in files or folders of any format that is known."""
 
     own_ids = True
 
     source: Literal["files"]
     files: list[UserPath] = Field(min_length=1, description="Files or folders; each is a part.")
     one_section: bool = ONE_SECTION
+    fields: FieldNames = FIELDS
+    only_model: str | None = ONLY_MODEL
+    distinct: bool = Field(
+        False,
+        description="Leave out a text that answers the same prompt as an equal one before, as in a file that repeats"
+        " the real text beside each model's.",
+    )
     split: Split | None = Field(
         None, description="Split of all documents, overriding their own; default: their own, or by id hash."
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.corpora.files.reading import Record, parse_records
+from macroscope.corpora.files.parsing import Record, parse_records
 from macroscope.corpora.hub import Columns, DataSet, HubCorpus
 from macroscope.documents import Document, Provenance
 from macroscope.errors import MacroscopeError, nearest

@@ -13,7 +13,7 @@ from macroscope.critics.strings.estimators import NgramDistribution, NgramEstima
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.critics.subsampling import subsample
-from macroscope.documents import Collection, Document, opening_of
+from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.systems.ngram.backoff import SYMBOLS, words_of
 
@@ -52,8 +52,7 @@ class Halves:
             )
         half_of: dict[str, int] = {}
         texts_by_half: tuple[list[str], list[str]] = ([], [])
-        for number, (name, text) in enumerate(zip(real.ids, real.texts, strict=True)):
-            opening = opening_of(text)
+        for number, (name, opening, text) in enumerate(zip(real.ids, real.openings, real.texts, strict=True)):
             half = half_of.get(opening, number % 2) if opening else number % 2
             half_of |= {name: half, opening: half} if opening else {name: half}
             texts_by_half[half].append(text)
@@ -65,11 +64,11 @@ class Halves:
         first, second = NgramEstimator(order).fit(*texts_by_half, seed=0)
         return cls(half_of, (second, first))
 
-    def surprisals(self, names: Sequence[str], texts: Sequence[str]) -> list[Array]:
+    def surprisals(self, names: Sequence[str], openings: Sequence[str], texts: Sequence[str]) -> list[Array]:
         """Return the surprisal, -log P in nats, of the words of each text, and of its end."""
         words = [words_of(text) for text in texts]
         surprisals: dict[int, Array] = {}
-        halves = [self._half(name, text) for name, text in zip(names, texts, strict=True)]
+        halves = [self._half(name, opening) for name, opening in zip(names, openings, strict=True)]
         for half, distribution in enumerate(self.models):
             indices = [i for i, value in enumerate(halves) if value == half]
             if indices:
@@ -77,8 +76,8 @@ class Halves:
                 surprisals |= {i: -value for i, value in zip(indices, logs, strict=True)}
         return [surprisals[i] for i in range(len(words))]
 
-    def _half(self, name: str, text: str) -> int:
-        key = name if name in self.half_of else opening_of(text)
+    def _half(self, name: str, opening: str) -> int:
+        key = name if name in self.half_of else opening
         return self.half_of.get(key, crc32(name.encode()) % 2)
 
 
@@ -90,13 +89,14 @@ def attribute(texts: Collection, control_latents: Path, *, options: StringsOptio
     with subsample(control_latents, None, 0, options.most_texts) as (subset, _):
         real = read_texts(subset)
     halves = Halves.fit(real, options.order)
-    threshold = float(np.quantile(np.concatenate(halves.surprisals(real.ids, real.texts)), RARER))
+    threshold = float(np.quantile(np.concatenate(halves.surprisals(real.ids, real.openings, real.texts)), RARER))
     write_attributions(_attribute_texts(texts, halves, threshold), output)
 
 
 def _attribute_texts(texts: Collection, halves: Halves, threshold: float) -> Iterator[Attribution]:
     for batch in texts.batches():
-        surprisals = halves.surprisals([document.id for document in batch], [document.text for document in batch])
+        keys_and_texts = zip(*((document.id, document.opening, document.text) for document in batch), strict=True)
+        surprisals = halves.surprisals(*map(list, keys_and_texts))
         for document, values in zip(batch, surprisals, strict=True):
             yield Attribution(document.id, float(values.mean()), list(mark_words(document, values, threshold)))
 

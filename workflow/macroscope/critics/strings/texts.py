@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from macroscope.critics.latents import key_columns, latents_schema, read_latents, write_latents
-from macroscope.documents import Collection, Document, opening_of
+from macroscope.documents import Collection, Document
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.systems.ngram.backoff import words_of
 
@@ -28,13 +28,14 @@ class Texts:
 
     Attributes
     ----------
-    ids, texts
-        Id and text of each document.
+    ids, openings, texts
+        Id, opening and text of each document.
     words
         Number of words of each text.
     """
 
     ids: list[str]
+    openings: list[str]
     texts: list[str]
     words: NDArray[np.int64]
 
@@ -44,11 +45,11 @@ class Texts:
     @property
     def keys(self) -> pd.DataFrame:
         """Return the keys by which texts are paired; see `statistics.permutation_groups`."""
-        return pd.DataFrame({"id": self.ids, "opening": [opening_of(text) for text in self.texts]})
+        return pd.DataFrame({"id": self.ids, "opening": self.openings})
 
     def every_other(self, first: int) -> "Texts":
         """Return every other text, starting at number `first`."""
-        return Texts(self.ids[first::2], self.texts[first::2], self.words[first::2])
+        return Texts(self.ids[first::2], self.openings[first::2], self.texts[first::2], self.words[first::2])
 
 
 def project(texts: Collection, *, output: Path, signature: str = "") -> None:
@@ -64,9 +65,9 @@ def _join_sections(documents: Sequence[Document]) -> pa.Table:
 
 def read_texts(path: Path) -> Texts:
     """Read the latents of a system."""
-    table = read_latents(path, LATENTS, ["id", "text", "words"])
+    table = read_latents(path, LATENTS, ["id", "opening", "text", "words"])
     words = table.column("words").to_numpy().astype(np.int64)
-    return Texts(table.column("id").to_pylist(), table.column("text").to_pylist(), words)
+    return Texts(*(table.column(name).to_pylist() for name in ("id", "opening", "text")), words)
 
 
 _BIGRAM_SEPARATOR = "\x00"

@@ -23,8 +23,8 @@ from macroscope.documents import Collection, Document, in_batches, is_repeat, op
 from macroscope.progress import progress
 
 _DOCUMENTS_PER_TASK = 256
-Texts = list[tuple[str, int, str]]
-"""(id of the document, index of its block, text) of each text."""
+Texts = list[tuple[str, str, int, str]]
+"""(id of the document, opening, index of its block, text) of each text."""
 
 
 def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path, signature: str = "") -> None:
@@ -53,21 +53,22 @@ def _split_into_tasks(collection: Collection, unit: str, size: int) -> Iterator[
     first = collection.first
     for batch in in_batches(documents, _DOCUMENTS_PER_TASK):
         yield [
-            (identifier, index // size, text)
+            (document.id, opening, index // size, text)
             for index, document in enumerate(batch, start=first)
-            for identifier, text in _split_into_texts(document, unit)
+            for opening, text in _split_into_texts(document, unit)
         ]
         first += len(batch)
 
 
 def _split_into_texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a document with their openings."""
     if unit == "document":
-        yield document.id, document.text
+        yield document.opening, document.text
         return
     parts = [section.text for section in document.sections]
     if unit == "line":
         parts = [line for part in parts for line in part.split("\n")]
-    yield from ((document.id, part) for part in parts)
+    yield from ((document.opening if document.prompt is not None else opening_of(part), part) for part in parts)
 
 
 def _compute_tables(tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack) -> Iterator[pa.Table]:
@@ -91,11 +92,11 @@ def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
     texts, language = task
     tokenize = _tokenizer(language)
     batch = tokenize([text for *_, text in texts])
-    blocks = np.array([block for _, block, _ in texts], dtype=np.int64)
+    blocks = np.array([block for *_, block, _ in texts], dtype=np.int64)
     columns: dict[str, Any] = dict(count_features(batch, stop_words(language)))
     columns["compression_ratio"] = np.array([compression_ratio(text) for *_, text in texts])
     columns["id"] = [identifier for identifier, *_ in texts]
-    columns["opening"] = [opening_of(text) for *_, text in texts]
+    columns["opening"] = [opening for _, opening, *_ in texts]
     columns["block"] = blocks.astype(np.int32)
     is_first = ~np.array([is_repeat(identifier) for identifier, *_ in texts], dtype=bool)
     columns["block_counts"] = _block_counts(blocks, is_first, batch)

@@ -1,0 +1,157 @@
+"""Containers of records: tables, compressed files, JSON in several shapes, Arrow, folders of parts, WikiExtractor."""
+
+import bz2
+import gzip
+import json
+import lzma
+
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+
+from macroscope.corpora import compression
+from macroscope.corpora.files.reading import REMARKS, read_user_documents
+from macroscope.documents import Provenance
+from macroscope.errors import MacroscopeError
+
+RECORDS = [{"id": "a", "text": "A fox ran."}, {"id": "b", "text": "It rained."}]
+EXPECTED = [("a", "A fox ran."), ("b", "It rained.")]
+
+
+def read(path):
+    provenance = Provenance("test")
+    documents = read_user_documents([path], provenance, 0.1, 0.1)
+    return [(document.id, document.text) for document in documents], provenance
+
+
+def zstandard(data):
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
+
+
+COMPRESSIONS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard}
+LINES = "".join(json.dumps(record) + "\n" for record in RECORDS)
+PLAIN = {".jsonl": LINES, ".json": json.dumps(RECORDS), ".csv": "id,text\na,A fox ran.\nb,It rained.\n"}
+
+
+@pytest.mark.parametrize("suffix", COMPRESSIONS)
+@pytest.mark.parametrize("kind", PLAIN)
+def test_compressed_files(suffix, kind, tmp_path):
+    content = COMPRESSIONS[suffix](PLAIN[kind].encode())
+    path = tmp_path / f"mine{kind}{suffix}"
+    path.write_bytes(content)
+    assert read(path)[0] == EXPECTED
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(MacroscopeError, match=r"the compressed data are broken|not valid"):
+        read(path)
+
+
+def test_a_compressed_text(tmp_path):
+    (tmp_path / "mine.txt.xz").write_bytes(lzma.compress(b"A fox ran."))
+    assert read(tmp_path / "mine.txt.xz")[0] == [("mine.txt.xz", "A fox ran.")]
+
+
+def test_a_small_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(compression, "LARGEST", 1 << 16)
+    (tmp_path / "a.json.zst").write_bytes(zstandard(b"[" + b" " * (1 << 20) + b"]"))
+    with pytest.raises(MacroscopeError, match="unpacks to more than"):
+        read(tmp_path / "a.json.zst")
+
+
+JSON = {
+    "pretty-printed list": json.dumps(RECORDS, indent=2),
+    "pretty-printed objects": "\n".join(json.dumps(record, indent=4) for record in RECORDS),
+    "lists in a list": json.dumps([[record] for record in RECORDS]),
+    "columns as lists": json.dumps({"id": ["a", "b"], "text": [record["text"] for record in RECORDS]}),
+    "columns of a data frame": json.dumps(
+        {"id": {"0": "a", "1": "b"}, "text": {"0": "A fox ran.", "1": "It rained."}}, indent=1
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", JSON)
+def test_shapes_of_json(shape, tmp_path):
+    for name in ("mine.json", "mine.jsonl", "without_suffix"):
+        (tmp_path / name).write_text(JSON[shape])
+        assert read(tmp_path / name)[0] == EXPECTED
+
+
+TABLES = {
+    "semicolons": ("mine.csv", "id;text\na;A fox ran.\nb;It rained.\n", "separated by semicolons"),
+    "tabs in CSV": ("mine.csv", "id\ttext\na\tA fox ran.\nb\tIt rained.\n", "separated by tabs"),
+    "TSV": ("mine.tsv", "id\ttext\na\tA fox ran.\nb\tIt rained.\n", None),
+    "names in another case, with blanks": ("mine.csv", "ID, Text \na,A fox ran.\nb,It rained.\n", None),
+    "blank lines": ("mine.csv", "id,text\n\na,A fox ran.\nb,It rained.\n\n", None),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_tables(case, tmp_path):
+    name, content, remark = TABLES[case]
+    (tmp_path / name).write_text(content)
+    documents_read, provenance = read(tmp_path / name)
+    assert documents_read == EXPECTED
+    assert provenance.source.get(REMARKS) == (None if remark is None else [remark])
+
+
+def test_a_table_without_names(tmp_path):
+    texts = ["It rained, and the fox ran home. " * 3, "The fox slept all day in the sun. " * 3]
+    (tmp_path / "mine.csv").write_text("".join(f'{n},"{text}"\n' for n, text in enumerate(texts)))
+    documents_read, provenance = read(tmp_path / "mine.csv")
+    assert documents_read == [(f"mine.csv-{n}", text.strip()) for n, text in enumerate(texts, 1)]
+    assert provenance.source[REMARKS] == ["no line of names, so that column 2 of 2 is taken for the text"]
+
+
+def test_a_table_whose_names_are_unknown_names_them(tmp_path):
+    (tmp_path / "mine.csv").write_text("number,story\n1,A fox ran.\n")
+    with pytest.raises(MacroscopeError, match=r"give it with --text-field \(fields of the first line: 'number' 100%"):
+        read(tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize("kind", ["feather", "file", "stream"])
+def test_arrow(kind, tmp_path):
+    table, path = pa.Table.from_pylist(RECORDS), tmp_path / f"mine-{kind}"
+    if kind == "feather":
+        feather.write_feather(table, path, compression="zstd")
+    else:
+        new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
+        with new(path, table.schema) as writer:
+            writer.write_table(table)
+    assert read(path)[0] == EXPECTED
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(MacroscopeError, match="not a readable Arrow file"):
+        read(path)
+
+
+def test_a_folder_of_parts(tmp_path):
+    for number, record in enumerate(RECORDS):
+        pq.write_table(pa.Table.from_pylist([record]), tmp_path / f"part-{number}.parquet")
+    (tmp_path / "config.json").write_text('{"seed": 1}')
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    documents_read, provenance = read(tmp_path)
+    assert documents_read == EXPECTED
+    assert ("file of a folder without texts that are known", 2) in [(c.filter, c.dropped) for c in provenance.counts]
+
+
+def test_a_folder_without_texts(tmp_path):
+    (tmp_path / "config.json").write_text('{"seed": 1}')
+    with pytest.raises(MacroscopeError, match="no texts in this folder; give JSON Lines"):
+        read(tmp_path)
+
+
+ARTICLE = '<doc id="{id}" url="https://x.org/?curid={id}" title="{title}">\n{title}\n\n{text}\n\n</doc>\n'
+
+
+def test_articles_of_wikiextractor(tmp_path):
+    (tmp_path / "AA").mkdir()
+    content = ARTICLE.format(id="a", title="Fox &amp; co", text="A fox ran.") + ARTICLE.format(
+        id="b", title="Rain", text="It rained."
+    )
+    (tmp_path / "AA" / "wiki_00").write_text(content.replace("\nFox &amp; co\n", "\nFox & co\n"))
+    assert read(tmp_path)[0] == EXPECTED
+    (tmp_path / "AA" / "wiki_00").write_text(content.removesuffix("</doc>\n"))
+    with pytest.raises(MacroscopeError, match="an article without an end"):
+        read(tmp_path)

@@ -1,0 +1,339 @@
+"""Files of harnesses, servers and data sets, in the layouts that their programs write: the prompt, the text, the id."""
+
+import json
+import zipfile
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from macroscope.corpora.files import FieldNames
+from macroscope.corpora.files.reading import MODELS, PROMPT_REMOVED, READ_AS, REMARKS, read_user_documents
+from macroscope.corpora.files.selection import Selection
+from macroscope.documents import Provenance
+from macroscope.errors import MacroscopeError
+
+PROMPTS = ("Write about a fox.", "Write about rain.")
+TEXTS = ("A fox ran.", "It rained.")
+
+
+def read(path, selection=None):
+    """Return (id, prompt, text) of each document, and the source of their provenance."""
+    provenance = Provenance("test")
+    documents = read_user_documents([path], provenance, 0.1, 0.1, selection)
+    return [(document.id, document.prompt, document.text) for document in documents], provenance
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def lm_eval_row(number, filter_name):
+    request = {"arg_0": PROMPTS[number], "arg_1": {"until": ["\n\n"], "max_gen_toks": 64}}
+    return {
+        "doc_id": number,
+        "doc": {"topic": "x"},
+        "target": "",
+        "arguments": {"gen_args_0": request},
+        "resps": [[TEXTS[number]]],
+        "filtered_resps": [TEXTS[number].upper()],
+        "filter": filter_name,
+        "doc_hash": "0",
+    }
+
+
+def inspect_sample(number, epoch=1):
+    message = {
+        "role": "assistant",
+        "content": [{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": TEXTS[number]}],
+    }
+    return {
+        "id": number,
+        "epoch": epoch,
+        "input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": PROMPTS[number]}],
+        "target": "",
+        "messages": [{"role": "user", "content": PROMPTS[number]}, message],
+        "output": {"model": "a/model", "choices": [{"message": message, "stop_reason": "stop"}]},
+        "scores": {},
+    }
+
+
+def helm_state(number):
+    return {
+        "instance": {"input": {"text": "?"}, "references": [], "split": "test", "id": f"id{number}"},
+        "request_mode": None,
+        "train_trial_index": 0,
+        "request": {"model": "openai/gpt2", "prompt": PROMPTS[number], "temperature": 1.0},
+        "result": {"success": True, "completions": [{"text": TEXTS[number], "logprob": -1.0, "tokens": []}]},
+    }
+
+
+def eee_line(number):
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": "e/1",
+        "model_id": "org/model",
+        "evaluation_name": "essays",
+        "sample_id": f"s{number}",
+        "interaction_type": "single_turn",
+        "input": {"raw": PROMPTS[number], "reference": []},
+        "output": {"raw": [TEXTS[number]]},
+        "answer_attribution": [],
+        "evaluation": {"score": 1.0, "is_correct": True},
+    }
+
+
+def chat(number, roles=("user", "assistant"), keys=("role", "content")):
+    return [dict(zip(keys, pair, strict=True)) for pair in zip(roles, (PROMPTS[number], TEXTS[number]), strict=True)]
+
+
+def batch_line(number):
+    body = {"model": "gpt-4o", "choices": [{"index": 0, "message": {"role": "assistant", "content": TEXTS[number]}}]}
+    return {"id": "b", "custom_id": f"s{number}", "response": {"status_code": 200, "body": body}, "error": None}
+
+
+def message_batch_line(number):
+    message = {"model": "m", "content": [{"type": "text", "text": TEXTS[number]}]}
+    return {"custom_id": f"s{number}", "result": {"type": "succeeded", "message": message}}
+
+
+def raw_response(number):
+    return {"id": "cmpl-1", "object": "text_completion", "model": "m", "choices": [{"index": 0, "text": TEXTS[number]}]}
+
+
+IDS = {"numbers": ("0", "1"), "s": ("s0", "s1"), "lines": ("f.jsonl-1", "f.jsonl-2")}
+LINES = {
+    "inspect_ai log": (inspect_sample, "numbers", tuple(f"Be brief.\n\n{prompt}" for prompt in PROMPTS)),
+    "Every Eval Ever samples": (eee_line, "s", PROMPTS),
+    "results of a batch": (batch_line, "s", None),
+    "results of a batch (another server)": (message_batch_line, "s", None),
+    "chats (messages)": (lambda n: {"messages": chat(n)}, "lines", PROMPTS),
+    "chats (conversations)": (
+        lambda n: {"id": f"s{n}", "conversations": chat(n, ("human", "gpt"), ("from", "value"))},
+        "s",
+        PROMPTS,
+    ),
+    "MT-bench answers": (
+        lambda n: {"question_id": f"s{n}", "model_id": "m", "choices": [{"index": 0, "turns": [TEXTS[n]]}]},
+        "s",
+        None,
+    ),
+    "prompts and completions": (lambda n: {"prompt": PROMPTS[n], "completion": TEXTS[n]}, "lines", PROMPTS),
+    "instructions and outputs": (
+        lambda n: {"instruction": PROMPTS[n], "input": "", "output": TEXTS[n]},
+        "lines",
+        PROMPTS,
+    ),
+    "generated texts": (lambda n: {"prompt": PROMPTS[n], "generated_text": PROMPTS[n] + TEXTS[n]}, "lines", PROMPTS),
+    "outputs of vLLM": (
+        lambda n: {"prompt": PROMPTS[n], "outputs": [{"index": 0, "text": TEXTS[n]}]},
+        "lines",
+        PROMPTS,
+    ),
+    "responses of a server": (raw_response, "lines", None),
+    "prompts and responses": (lambda n: {"prompt": PROMPTS[n], "response": TEXTS[n]}, "lines", PROMPTS),
+    "questions and answers": (lambda n: {"question": PROMPTS[n], "answer": TEXTS[n]}, "lines", PROMPTS),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_records_on_lines(name, tmp_path):
+    make, ids, prompts = LINES[name]
+    documents_read, provenance = read(write(tmp_path / "f.jsonl", map(make, (0, 1))))
+    assert documents_read == list(zip(IDS[ids], prompts or (None, None), TEXTS, strict=True))
+    (described,) = provenance.source[READ_AS]
+    assert described.startswith(name.partition(" (another")[0])
+    assert REMARKS not in provenance.source
+
+
+def test_a_harness_s_rows_of_several_filters_are_one_text(tmp_path):
+    rows = [lm_eval_row(number, name) for name in ("strict-match", "flexible-extract") for number in (0, 1)]
+    documents_read, provenance = read(write(tmp_path / "samples_x.jsonl", rows))
+    assert documents_read == list(zip(("0", "1"), PROMPTS, TEXTS, strict=True))
+    assert {count.filter: count.dropped for count in provenance.counts}["the same document again (id and text)"] == 2
+
+
+def test_several_samples_of_a_prompt_have_ids_of_their_own(tmp_path):
+    row = lm_eval_row(0, "none") | {"resps": [["A fox ran.", "A fox slept."]]}
+    documents_read, _ = read(write(tmp_path / "f.jsonl", [row]))
+    assert [(name, text) for name, _, text in documents_read] == [("0", "A fox ran."), ("0-2", "A fox slept.")]
+    other = lm_eval_row(1, "none") | {"doc_id": 0}
+    documents_read, _ = read(write(tmp_path / "f.jsonl", [lm_eval_row(0, "none"), other]))
+    assert [name for name, *_ in documents_read] == ["0", "0-no2"]
+
+
+def test_log_probabilities_are_no_texts(tmp_path):
+    row = lm_eval_row(0, "none") | {
+        "arguments": {"gen_args_0": {"arg_0": PROMPTS[0], "arg_1": " yes"}},
+        "resps": [[["-1.5", "False"]]],
+    }
+    path = write(tmp_path / "samples_a.jsonl", [row])
+    with pytest.raises(MacroscopeError, match="lm-evaluation-harness samples without any text"):
+        read(path)
+    write(tmp_path / "samples_b.jsonl", [lm_eval_row(0, "none")])
+    documents_read, provenance = read(tmp_path)
+    assert [text for *_, text in documents_read] == [TEXTS[0]]
+    assert ("file of a folder without texts that are known", 1) in [(c.filter, c.dropped) for c in provenance.counts]
+
+
+def test_a_log_of_inspect_ai_in_both_of_its_files(tmp_path):
+    samples = [inspect_sample(0), inspect_sample(1), inspect_sample(0, epoch=2)]
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", "{}")
+        for sample in samples:
+            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "eval": {"model": "m"}, "samples": samples}, indent=2))
+    in_zip, provenance = read(tmp_path / "log.eval")
+    assert sorted(in_zip) == sorted(read(tmp_path / "log.json")[0])
+    assert [name for name, *_ in in_zip] == ["0", "0, epoch 2", "1"]
+    assert provenance.source[MODELS] == {"a/model": 3}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_scenario_state_of_helm(indent, tmp_path):
+    failed = helm_state(0) | {"result": {"success": False, "completions": []}}
+    content = {"adapter_spec": {"model": "openai/gpt2"}, "request_states": [helm_state(0), helm_state(1), failed]}
+    (tmp_path / "scenario_state.json").write_text(json.dumps(content, indent=indent))
+    documents_read, provenance = read(tmp_path / "scenario_state.json")
+    assert documents_read == list(zip(("id0", "id1"), PROMPTS, TEXTS, strict=True))
+    assert {count.filter: count.dropped for count in provenance.counts}["document without text"] == 1
+
+
+@pytest.mark.parametrize("underscores", ["", "__"])
+def test_details_of_lighteval(underscores, tmp_path):
+    rows = [
+        {
+            f"{underscores}doc{underscores}": {"query": PROMPTS[n], "id": f"s{n}", "choices": [""]},
+            f"{underscores}model_response{underscores}": {"text": [TEXTS[n]], "input": PROMPTS[n]},
+            f"{underscores}metric{underscores}": {"em": 1.0},
+        }
+        for n in (0, 1)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "details.parquet")
+    assert read(tmp_path / "details.parquet")[0] == list(zip(("s0", "s1"), PROMPTS, TEXTS, strict=True))
+
+
+def test_older_details_of_lighteval(tmp_path):
+    rows = [{"example": "?", "full_prompt": PROMPTS[n], "predictions": repr([TEXTS[n]])} for n in (0, 1)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "d.parquet")
+    assert read(tmp_path / "d.parquet")[0] == list(zip(("d.parquet-1", "d.parquet-2"), PROMPTS, TEXTS, strict=True))
+
+
+def test_the_answers_of_a_conversation_but_the_last_are_its_prompt(tmp_path):
+    longer = [*chat(0), {"role": "user", "content": PROMPTS[1]}, {"role": "assistant", "content": TEXTS[1]}]
+    documents_read, _ = read(write(tmp_path / "f.jsonl", [{"messages": longer}]))
+    assert documents_read == [("f.jsonl-1", "\n\n".join((PROMPTS[0], TEXTS[0], PROMPTS[1])), TEXTS[1])]
+
+
+def test_turns_are_texts_of_their_own(tmp_path):
+    record = {"question_id": 81, "model_id": "m", "choices": [{"index": 0, "turns": list(TEXTS)}]}
+    assert read(write(tmp_path / "f.jsonl", [record]))[0] == [("81", None, TEXTS[0]), ("81-2", None, TEXTS[1])]
+
+
+SIDES = {
+    "M4 pairs": {"prompt": PROMPTS[0], "human_text": "By hand.", "machine_text": "By machine.", "model": "cohere"},
+    "HC3 pairs": {"question": PROMPTS[0], "human_answers": ["By hand.", "Also."], "chatgpt_answers": ["By machine."]},
+}
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_each_side_has_its_texts_with_the_same_id_and_prompt(name, tmp_path):
+    path = write(tmp_path / "f.jsonl", [SIDES[name]])
+    people, provenance = read(path, Selection(side="people"))
+    models, _ = read(path, Selection(side="models"))
+    assert people[0] == ("f.jsonl-1", PROMPTS[0], "By hand.")
+    assert models == [("f.jsonl-1", PROMPTS[0], "By machine.")]
+    (described,) = provenance.source[READ_AS]
+    assert described.startswith(name)
+    assert described.endswith("the texts of people")
+
+
+def test_pairs_in_columns(tmp_path):
+    (tmp_path / "f.json").write_text(json.dumps({"original": ["By hand.", "Too."], "sampled": ["By machine.", "So."]}))
+    assert read(tmp_path / "f.json", Selection(side="people"))[0][1] == ("f.json-2", None, "Too.")
+    assert read(tmp_path / "f.json", Selection(side="models"))[0][1] == ("f.json-2", None, "So.")
+
+
+def test_rows_of_raid(tmp_path):
+    common = {
+        "adv_source_id": "",
+        "decoding": "greedy",
+        "attack": "none",
+        "domain": "books",
+        "title": "t",
+        "prompt": "",
+    }
+    rows = [
+        common | {"id": f"{n}", "source_id": "s0", "model": model, "generation": f"By {model}."}
+        for n, model in enumerate(("human", "gpt4", "mpt"))
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "raid.parquet")
+    assert read(tmp_path / "raid.parquet", Selection(side="people"))[0] == [("s0", None, "By human.")]
+    documents_read, provenance = read(tmp_path / "raid.parquet", Selection(side="models"))
+    assert [text for *_, text in documents_read] == ["By gpt4.", "By mpt."]
+    assert provenance.source[MODELS] == Counter(gpt4=1, mpt=1)
+    only = Selection(side="models", only_model="mpt")
+    assert [text for *_, text in read(tmp_path / "raid.parquet", only)[0]] == ["By mpt."]
+
+
+def test_a_prompt_at_the_beginning_of_a_generated_text_is_taken_off_and_counted(tmp_path):
+    records = [{"prompt": PROMPTS[n], "generated_text": (PROMPTS[n] + " " if n else "") + TEXTS[n]} for n in (0, 1)]
+    documents_read, provenance = read(write(tmp_path / "f.jsonl", records))
+    assert [text for *_, text in documents_read] == list(TEXTS)
+    assert (PROMPT_REMOVED, 1) in [(count.filter, count.dropped) for count in provenance.counts]
+
+
+def test_a_text_of_ours_that_begins_with_its_prompt_stays_whole(tmp_path):
+    """A reference without a field for the prompt has its first words, too, by which both are paired."""
+    records = [{"prompt": PROMPTS[0], "text": f"{PROMPTS[0]} {TEXTS[0]}"}, {"prompt": PROMPTS[1], "text": TEXTS[1]}]
+    documents_read, _ = read(write(tmp_path / "f.jsonl", records))
+    assert [record[1:] for record in documents_read] == [(None, f"{PROMPTS[0]} {TEXTS[0]}"), (PROMPTS[1], TEXTS[1])]
+
+
+def test_prompts_pair_texts_whatever_their_first_words(tmp_path):
+    records = [{"prompt": "One  long\nprompt", "completion": text} for text in TEXTS]
+    path = write(tmp_path / "f.jsonl", [*records, {"prompt": "Another", "completion": "Yes."}])
+    openings = [document.opening for document in read_user_documents([path], Provenance("test"), 0.1, 0.1)]
+    assert openings[0] == openings[1] != openings[2]
+    assert openings[0].startswith("prompt ")
+
+
+def test_fields_that_the_user_names(tmp_path):
+    records = [{"n": n, "ask": PROMPTS[n], "reply": {"parts": [{"body": TEXTS[n]}]}, "a.b": "Dots."} for n in (0, 1)]
+    path = write(tmp_path / "f.jsonl", records)
+    selection = Selection(FieldNames(text="reply.parts.0.body", prompt="ask", id="n"))
+    documents_read, provenance = read(path, selection)
+    assert documents_read == list(zip(("0", "1"), PROMPTS, TEXTS, strict=True))
+    assert list(provenance.source[READ_AS]) == ["records (text: reply.parts.0.body, prompt: ask, id: n)"]
+    assert [text for *_, text in read(path, Selection(FieldNames(text="a.b")))[0]] == ["Dots.", "Dots."]
+
+
+def test_a_missing_field_is_named_with_those_found(tmp_path):
+    path = write(tmp_path / "f.jsonl", [{"a": "x", "b": "y"}, {"a": "x"}, {"a": "x"}, {"a": "x"}])
+    with pytest.raises(MacroscopeError, match=r"f\.jsonl: no field 'c'; .*first 4 lines: 'a' 100%, 'b' 25%"):
+        read(path, Selection(FieldNames(text="c")))
+    with pytest.raises(MacroscopeError, match=r"line 2 has no field 'b'; .*first 4 lines: 'a' 100%, 'b' 25%"):
+        read(path, Selection(FieldNames(text="b")))
+    with pytest.raises(
+        MacroscopeError, match=r"give it with --text-field \(fields of the first 4 lines: 'a' 100%, 'b'"
+    ):
+        read(path)
+    path = write(tmp_path / "f.jsonl", [{"text": "x"}, {"id": 1}])
+    with pytest.raises(MacroscopeError, match=r"line 2 has neither 'sections' nor 'text'; .*'text' 50%, 'id' 50%"):
+        read(path)
+
+
+def test_longer_fields_and_rival_formats_are_remarked(tmp_path):
+    record = {"text": TEXTS[0], "body": "word " * 30, "messages": chat(1)}
+    _, provenance = read(write(tmp_path / "f.jsonl", [record]))
+    rival, longer = provenance.source[REMARKS]
+    assert rival.startswith("also possible: chats (messages)")
+    assert "'body' (150 characters)" in longer
+
+
+def test_a_null_text_is_a_document_without_text(tmp_path):
+    documents_read, provenance = read(write(tmp_path / "f.jsonl", [{"text": None}, {"text": TEXTS[0]}]))
+    assert [text for *_, text in documents_read] == [TEXTS[0]]
+    assert {count.filter: count.dropped for count in provenance.counts}["document without text"] == 1

@@ -1,0 +1,77 @@
+"""One file with both sides or with several models, and the names of fields, from the command to the config."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from macroscope.config.schema import parse_config
+from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.profile import table_of
+from macroscope.criticize.run import choose, implied_config, profile_collections
+from macroscope.documents import read_documents
+from macroscope.errors import MacroscopeError
+from macroscope.systems.files import FilesSystem, import_texts
+
+MODELS = ("org/model-1.5", "模型")
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """Return a file with the answers of two models, and the real text of each prompt beside them."""
+    records = [
+        {"ask": f"Prompt {n}?", "gold": f"Real text {n}.", "reply": f"Answer {n} of {model}.", "by": model}
+        for n in range(3)
+        for model in MODELS
+    ]
+    path = tmp_path / "all.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def profiled(real, candidates, **given):
+    profile, profiles = profile_collections(real, candidates, GivenFields(**given))
+    return profile, profiles, table_of(profile, profiles)
+
+
+def test_both_sides_and_several_models_in_one_file(answers, tmp_path):
+    given = {"text": "reply", "prompt": "ask", "reference": "gold", "model": "by"}
+    profile, profiles, table = profiled([], [answers], **given)
+    assert table.index[0] == "read as"
+    assert table.loc["read as", "reference"] == "records (text: gold, prompt: ask)"
+    assert [each.documents for each in (profile, *profiles)] == [3, 3, 3]
+    assert table.loc["openings of the reference"].to_list()[1:] == ["3", "3"]
+    config = implied_config(profile, profiles, choose(profile, profiles, []), 1)
+    assert config["corpora"]["reference"]["fields"] == {"text": "gold", "prompt": "ask"}
+    assert [system["only_model"] for system in config["systems"].values()] == list(MODELS)
+    parsed = parse_config(config)
+    for (name, system), model in zip(parsed.systems.items(), MODELS, strict=True):
+        assert isinstance(system, FilesSystem)
+        output = tmp_path / f"{name}.parquet"
+        import_texts([Path(file) for file in system.files], output, system, corpus="c", system=name)
+        assert [document.text for document in read_documents(output)] == [f"Answer {n} of {model}." for n in range(3)]
+
+
+def test_several_models_that_are_one_candidate_are_remarked(tmp_path):
+    records = [
+        {"prompt": "Q", "generation": f"By {name}.", "model": name, "source_id": "s"} for name in ("human", "a", "b")
+    ]
+    (tmp_path / "raid.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    *_, table = profiled([], [tmp_path / "raid.jsonl"])
+    assert "several models are one candidate: a (1), b (1); --model-field judges each" in table.loc["read as", "raid"]
+    assert "the texts of people" in table.loc["read as", "reference"]
+
+
+def test_the_reference_may_have_another_layout(answers, tmp_path):
+    (tmp_path / "real.jsonl").write_text('{"text": "One.", "id": 1}\n{"text": "Two.", "id": 2}\n')
+    profile, (candidate,), table = profiled([tmp_path / "real.jsonl"], [answers], text="reply", prompt="ask")
+    assert profile.documents == 2
+    assert candidate.documents == 6
+    assert table.loc["read as", "reference"].startswith("documents (text: text")
+
+
+def test_a_reference_is_required_unless_the_file_has_one(answers):
+    with pytest.raises(MacroscopeError, match=r"all\.jsonl: no texts of people .*--reference-field"):
+        profiled([], [answers], text="reply")
+    with pytest.raises(MacroscopeError, match="no field 'truth'; give the name of another"):
+        profiled([], [answers], text="reply", reference="truth")

@@ -1,0 +1,102 @@
+"""Rows of Parquet files, and of Arrow's files and streams (Feather, the cache of a data set), in bounded memory."""
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from macroscope.errors import MacroscopeError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_ROWS_AT_ONCE = 256
+_BYTES_AT_ONCE = 1 << 20  # instead of a row group, which may be as large as the file
+ARROW_MAGIC = (b"ARROW1", b"\xff\xff\xff\xff")
+"""First bytes of Arrow's files and streams."""
+
+Table = tuple["pa.Schema", Callable[[list[str]], Iterator["pa.RecordBatch"]]]
+"""Schema of a file, and a function that streams the batches of the given columns."""
+
+
+def read_numbered_rows(
+    path: Path, wanted: Collection[str] | None, required: str | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream the rows of a file with their numbers (from 1).
+
+    Parameters
+    ----------
+    wanted
+        Names of the columns to read; others are ignored, whatever they hold. None: all whose values may hold text.
+    required
+        Name of a column that must exist.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is neither Parquet nor Arrow, is damaged, lacks the required column, or has two columns of one
+        wanted name.
+    """
+    import pyarrow as pa
+
+    if not path.is_file():
+        raise MacroscopeError(f"{path}: no such file")
+    with path.open("rb") as stream:
+        kind, opener = ("Arrow", _open_arrow) if stream.read(8).startswith(ARROW_MAGIC) else ("Parquet", _open_parquet)
+    number = 0
+    try:
+        with ExitStack() as stack:
+            schema, batches = opener(path, stack)
+            for batch in batches(_columns(schema, wanted, required, path)):
+                for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+                    for row in batch.slice(start, _ROWS_AT_ONCE).to_pylist():
+                        number += 1
+                        yield number, row
+    except UnicodeDecodeError as error:
+        raise MacroscopeError(f"{path}, after row {number:,}: a text is not valid UTF-8 ({error.reason})") from None
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise MacroscopeError(f"{path}: not a readable {kind} file ({reason}); write or download it again") from None
+
+
+def _columns(schema: "pa.Schema", wanted: Collection[str] | None, required: str | None, path: Path) -> list[str]:
+    names = schema.names
+    if wanted is None:
+        return list(dict.fromkeys(field.name for field in schema if _may_hold_text(field.type)))
+    columns = [name for name in names if name in wanted]
+    if repeated := next((name for name in columns if columns.count(name) > 1), None):
+        raise MacroscopeError(f"{path}: two columns are called {repeated!r}; rename one")
+    if required is not None and required not in columns:
+        raise MacroscopeError(f"{path}: no column '{required}'; give a file with this column of texts")
+    return columns
+
+
+def _may_hold_text(kind: "pa.DataType") -> bool:
+    """Return whether values of a type are JSON's; times may be outside of the range of Python's."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(kind):
+        return all(_may_hold_text(kind.field(number).type) for number in range(kind.num_fields))
+    return not (pa.types.is_temporal(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _open_parquet(path: Path, stack: ExitStack) -> Table:
+    import pyarrow.parquet as pq
+
+    file = stack.enter_context(pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE))
+    return file.schema_arrow, lambda columns: file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns)
+
+
+def _open_arrow(path: Path, stack: ExitStack) -> Table:
+    import pyarrow as pa
+
+    source = stack.enter_context(pa.memory_map(str(path)))
+    is_file = source.read(len(ARROW_MAGIC[0])) == ARROW_MAGIC[0]
+    source.seek(0)
+    reader = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
+    schema: pa.Schema = reader.schema
+    batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+    # By numbers, since names may repeat.
+    return schema, lambda columns: (
+        batch.select([schema.get_all_field_indices(name)[0] for name in columns]) for batch in batches
+    )

@@ -1,0 +1,100 @@
+"""Rows of JSON: JSON Lines; lists of objects; objects over several lines; objects that hold the rows of a whole file.
+
+JSON Lines are streamed. All others are read as a whole.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from macroscope.corpora.compression import open_bytes, read_all
+from macroscope.corpora.files.containers.rows import NumberedRows, Rows
+from macroscope.corpora.files.formats import find_records
+from macroscope.corpora.records import parse_lines, read_bounded_lines
+from macroscope.errors import MacroscopeError
+from macroscope.files import parse_json_values
+
+
+def open_json(path: Path) -> Rows:
+    """Return the rows of a JSON file."""
+    if _is_whole(path):
+        values = parse_json_values(read_all(path), str(path))
+        return Rows("item", lambda _: _numbered(values, path))
+    return Rows("line", lambda wanted: _read_lines(path, wanted))
+
+
+def _is_whole(path: Path) -> bool:
+    """Return whether a file is a list, or an object over several lines, and not JSON Lines."""
+    with open_bytes(path) as stream:
+        lines = (line.removeprefix(b"\xef\xbb\xbf").strip() for line in read_bounded_lines(stream, str(path)))
+        first = next((line for line in lines if line), b"")
+    return first.startswith(b"[") or first == b"{"
+
+
+def _read_lines(path: Path, wanted: Collection[str] | None) -> NumberedRows:
+    number = 0
+    with open_bytes(path) as stream:
+        for line, record in parse_lines(stream, str(path)):
+            records = _unpack(record)
+            if records is None:
+                number = line
+                yield line, record
+                continue
+            for item in records:
+                number += 1
+                yield number, _require_object(item, path, number)
+
+
+def _numbered(values: list[Any], path: Path) -> NumberedRows:
+    for number, item in enumerate(_items(values), start=1):
+        yield number, _require_object(item, path, number)
+
+
+def _items(values: list[Any]) -> Iterator[Any]:
+    """Stream the items of lists, also of lists in lists, and the rows in objects that hold those of a whole file."""
+    for value in values:
+        if isinstance(value, list):
+            yield from _items(value)
+        elif isinstance(value, dict) and (records := _unpack(value)) is not None:
+            yield from records
+        else:
+            yield value
+
+
+def _require_object(item: Any, path: Path, number: int) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise MacroscopeError(
+            f"{path}, item {number}: is a {type(item).__name__}, not an object; give a list of objects"
+        )
+    return item
+
+
+def _unpack(content: dict[str, Any]) -> Iterator[Any] | None:
+    """Return the rows in an object that holds those of a whole file; None if it is one row."""
+    records = find_records(content)
+    return iter(records) if records is not None else _rows_of_columns(content)
+
+
+def _rows_of_columns(content: dict[str, Any]) -> Iterator[dict[str, Any]] | None:
+    """Return the rows of an object of columns: lists of one length, or objects with the same keys, of plain values."""
+    if not content or {"sections", "section_names"} & set(content):
+        return None
+    columns = [_column(value) for value in content.values()]
+    keys = columns[0][0] if columns[0] is not None else None
+    if any(column is None or column[0] != keys for column in columns):
+        return None
+    values = [column[1] for column in columns if column is not None]
+    return (dict(zip(content, row, strict=True)) for row in zip(*values, strict=True))
+
+
+def _column(value: Any) -> tuple[list[Any], list[Any]] | None:
+    """Return the keys and the values of a column; None if it is not one."""
+    if isinstance(value, Mapping):
+        keys, values = list(value), list(value.values())
+        if not all(key.isdecimal() for key in keys):
+            return None
+    elif isinstance(value, list):
+        keys, values = list(range(len(value))), value
+    else:
+        return None
+    return (keys, values) if values and not any(isinstance(item, dict | list) for item in values) else None

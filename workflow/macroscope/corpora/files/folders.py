@@ -1,0 +1,81 @@
+"""Files of a folder: its texts, or else its parts with records; what is left out is counted."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from macroscope.corpora.compression import without_suffix
+from macroscope.corpora.files.containers import FORMATS_READ, TEXT_SUFFIXES
+from macroscope.corpora.files.layout import Layout, examine, examine_part
+from macroscope.corpora.files.selection import Selection
+from macroscope.documents import Count, Provenance, keep
+from macroscope.errors import MacroscopeError
+from macroscope.files import require_regular
+
+_HIDDEN = ("__MACOSX", "__pycache__")
+"""Folders that systems and programs make beside texts, besides those whose names begin with a dot."""
+_ABOUT_FOLDER = ("readme", "license", "licence")
+
+
+@dataclass
+class _FolderCounts:
+    texts: Count = field(default_factory=lambda: Count("file of a folder that is no .txt or .md", 0, 0, "files"))
+    parts: Count = field(default_factory=lambda: Count("file of a folder without texts that are known", 0, 0, "files"))
+    links: Count = field(
+        default_factory=lambda: Count("link in a folder to another folder, or to nothing", 0, 0, "links")
+    )
+    others: Count = field(default_factory=lambda: Count("hidden file, README or licence of a folder", 0, 0, "files"))
+
+
+def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Provenance) -> Iterator[Layout]:
+    """Stream the layouts of files, and of the files of folders, by name; the provenance receives the counts of folders.
+
+    Raises
+    ------
+    MacroscopeError
+        If a file is of an unknown format, or a folder has no text.
+    """
+    counts = _FolderCounts()
+    if any(path.is_dir() for path in paths):
+        provenance.counts += [counts.links, counts.others]
+    for path in paths:
+        if not path.exists():
+            raise MacroscopeError(f"{path}: no such file or folder")
+        require_regular(path)
+        yield from (
+            _layouts_of_folder(path, selection, counts, provenance) if path.is_dir() else [examine(path, selection)]
+        )
+
+
+def _layouts_of_folder(
+    folder: Path, selection: Selection, counts: _FolderCounts, provenance: Provenance
+) -> Iterator[Layout]:
+    files = _list_files(folder, counts)
+    texts = [file for file in files if without_suffix(file.name).endswith(TEXT_SUFFIXES)]
+    count = counts.texts if texts else counts.parts
+    if not any(other is count for other in provenance.counts):
+        provenance.counts.append(count)
+    if texts:
+        counts.texts.kept += len(texts)
+        counts.texts.dropped += len(files) - len(texts)
+        yield from (examine(file, selection) for file in texts)
+        return
+    is_empty = True
+    for file in files:
+        layout = examine_part(file, selection)
+        if keep(counts.parts, layout is not None) and layout is not None:
+            is_empty = False
+            yield layout
+    if is_empty:
+        raise MacroscopeError(f"{folder}: no texts in this folder; give {FORMATS_READ}")
+
+
+def _list_files(folder: Path, counts: _FolderCounts) -> list[Path]:
+    followed = (file for file in folder.rglob("*") if not file.is_symlink() or keep(counts.links, file.is_file()))
+    return sorted(file for file in followed if file.is_file() and keep(counts.others, _is_content(file, folder)))
+
+
+def _is_content(file: Path, folder: Path) -> bool:
+    """Return whether a file of a folder may be one of its texts: not hidden, and not about the folder."""
+    parts = file.relative_to(folder).parts
+    return not any(part.startswith(".") or part in _HIDDEN for part in parts) and file.stem.lower() not in _ABOUT_FOLDER

@@ -1,0 +1,88 @@
+"""Responses of servers, as they come: results of batches, completions, chat completions, outputs of vLLM."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from macroscope.corpora.files.formats.declaration import (
+    Answer,
+    Fields,
+    Format,
+    as_id,
+    as_list,
+    as_text,
+    content_of,
+    get,
+    transcript_of,
+)
+
+
+def texts_of_response(body: Any) -> list[str | None]:
+    """Return the texts of a response: of completions, chat completions, or the output of messages."""
+    choices = as_list(get(body, "choices"))
+    if choices:
+        return [as_text(get(choice, "text")) or content_of(get(choice, "message.content")) for choice in choices]
+    messages = [item for item in as_list(get(body, "output")) if get(item, "type") == "message"]
+    if messages:
+        return ["\n\n".join(filter(None, (content_of(item.get("content")) for item in messages)))]
+    return [content_of(get(body, "content"))]
+
+
+def _batch_answers(record: Fields) -> Iterator[Answer]:
+    body = get(record, "response.body") or get(record, "result.message")
+    identifier, model = as_id(record.get("custom_id")), as_text(get(body, "model"))
+    for text in texts_of_response(body):
+        yield Answer(text, None, identifier, model)
+
+
+BATCH = Format(
+    "results of a batch",
+    applies=lambda record: "custom_id" in record and ("response" in record or "result" in record),
+    answers=_batch_answers,
+    text="response.body.choices[].message.content",
+    id="custom_id",
+    model="response.body.model",
+    reads="result error",
+)
+
+
+def _choice_answers(record: Fields) -> Iterator[Answer]:
+    prompt = as_text(record.get("prompt")) or transcript_of(record.get("messages"))
+    for text in texts_of_response(record):
+        yield Answer(text, prompt, None, as_text(record.get("model")))
+
+
+def _has_choices(record: Fields) -> bool:
+    choices = as_list(record.get("choices"))
+    return bool(choices) and all(isinstance(choice, dict) and {"text", "message"} & set(choice) for choice in choices)
+
+
+RESPONSES = Format(
+    "responses of a server",
+    applies=_has_choices,
+    answers=_choice_answers,
+    text="choices[]",
+    prompt="prompt",
+    model="model",
+    reads="messages id object",
+)
+
+
+def _vllm_answers(record: Fields) -> Iterator[Answer]:
+    for output in as_list(record.get("outputs")) or [None]:
+        yield Answer(as_text(get(output, "text")), as_text(record.get("prompt")), as_id(record.get("id")))
+
+
+def _has_outputs(record: Fields) -> bool:
+    outputs = as_list(record.get("outputs"))
+    return bool(outputs) and all(isinstance(output, dict) and "text" in output for output in outputs)
+
+
+VLLM = Format(
+    "outputs of vLLM",
+    applies=_has_outputs,
+    answers=_vllm_answers,
+    text="outputs[].text",
+    prompt="prompt",
+    id="id",
+    reads="request_id",
+)

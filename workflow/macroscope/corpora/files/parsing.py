@@ -1,0 +1,182 @@
+"""Documents from records, which are a text or sections with optional fields around them.
+
+A record has `sections` (a list of strings, or of objects with `text` and optionally `title`; with strings also
+`section_names`, as in deng2022's released data) or `text`, which is split at its headings or blank lines. The fields
+`id`, `title`, `split`, `label`, `original` and `prompt` are optional.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from macroscope.corpora.files.hard_wraps import join_hard_wraps
+from macroscope.corpora.files.headings import NONE, SplitText, split_sections
+from macroscope.corpora.plain_text import compose, tidy
+from macroscope.corpora.records import UniqueIds
+from macroscope.corpora.splits import assign_split
+from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
+from macroscope.errors import MacroscopeError
+
+NOT_COMPOSED = "not_composed"
+HARD_WRAPPED = "hard_wrapped"
+"""Entries of the provenance's source: numbers of records with characters that were not in Unicode's composed form, and
+with lines that were joined."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record and its place; lines, rows and items count from 1.
+
+    Attributes
+    ----------
+    fields
+        Fields of the record among `id`, `title`, `text`, `sections`, `section_names`, `split`, `label`, `original`,
+        `prompt`. A text may be None: the document has no text.
+    where
+        File and line, for messages.
+    default_id
+        Id of the document if the record has no `id`.
+    has_own_id
+        Whether the id is the user's: another text with the same id is then an error, and else gets a number.
+    removed
+        Kinds of text that were taken off, for the counts.
+    """
+
+    fields: dict[str, Any]
+    where: str
+    default_id: str
+    has_own_id: bool = True
+    removed: tuple[str, ...] = ()
+
+
+@dataclass
+class _Counts:
+    empty_sections: Count = field(default_factory=lambda: Count("section without text", 0, 0, "sections"))
+    without_text: Count = field(default_factory=lambda: Count("document without text", 0, 0))
+    duplicates: Count = field(default_factory=lambda: Count("the same document again (id and text)", 0, 0))
+    removed: dict[str, Count] = field(default_factory=dict)
+    headings: Counter[str] = field(default_factory=Counter)
+
+    def add(self, split: SplitText, provenance: Provenance) -> None:
+        """Count the kind of headings of a text, and what was taken off: a count per kind that occurs."""
+        for kind in split.removed:
+            if kind not in self.removed:
+                self.removed[kind] = Count(kind, self.headings.total(), 0, "texts")
+                provenance.counts.append(self.removed[kind])
+        for kind, count in self.removed.items():
+            keep(count, kind not in split.removed)
+        self.headings[split.headings] += 1
+
+
+def parse_records(
+    records: Iterable["Record"], provenance: Provenance, valid_share: float, test_share: float, one_section: bool
+) -> Iterator[Document]:
+    """Convert records to documents; parameters, counts and errors are those of `read_user_documents`."""
+    counts = _Counts()
+    provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
+    provenance.source["headings"] = counts.headings
+    unique = UniqueIds()
+    for record in (_normalised(record, provenance) for record in records):
+        split = _split(record, one_section)
+        split.removed.extend(record.removed)
+        counts.add(split, provenance)
+        document = _document(record, split, counts, valid_share, test_share)
+        if document is None:
+            continue
+        validate(document, record.where)
+        named = document if record.has_own_id else unique.numbered(document)
+        if keep(counts.duplicates, unique.is_new(named, record.where)):
+            yield named
+
+
+def _document(
+    record: Record, split: SplitText, counts: _Counts, valid_share: float, test_share: float
+) -> Document | None:
+    raw = split.sections
+    sections = tuple(section for section in raw if section.text)
+    counts.empty_sections.kept += len(sections)
+    counts.empty_sections.dropped += len(raw) - len(sections)
+    if not keep(counts.without_text, bool(sections)):
+        return None
+    identifier = _string_or_number(record, "id") or record.default_id
+    title = _optional_string(record, "title") or split.title
+    of_split = _optional_string(record, "split") or assign_split(identifier, valid_share, test_share)
+    if of_split not in SPLITS:
+        raise MacroscopeError(f"{record.where}: 'split' is {of_split!r}; it must be one of {', '.join(SPLITS)}")
+    label, original = _string_or_number(record, "label"), _optional_string(record, "original")
+    prompt = _optional_string(record, "prompt")
+    return Document(identifier, of_split, title, sections, label=label, original=original, prompt=prompt)
+
+
+def _string_or_number(record: Record, name: str) -> str | None:
+    value = record.fields.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number")
+    return str(value)
+
+
+def _optional_string(record: Record, name: str) -> str | None:
+    value = record.fields.get(name)
+    if value is not None and not isinstance(value, str):
+        raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string, or leave it out")
+    return value or None
+
+
+def _normalised(record: Record, provenance: Provenance) -> Record:
+    """Return a record with composed characters and without hard wraps; count changes in the provenance's source."""
+    composed = compose(record.fields)
+    fields = {name: _join(value) if name in ("text", "sections") else value for name, value in composed.items()}
+    for entry, changed in ((NOT_COMPOSED, composed != record.fields), (HARD_WRAPPED, fields != composed)):
+        if changed:
+            provenance.source[entry] = provenance.source.get(entry, 0) + 1
+    return replace(record, fields=fields)
+
+
+def _join(value: Any) -> Any:
+    """Return a text, or the texts of sections, without hard wraps; anything else as it is."""
+    if isinstance(value, str):
+        return join_hard_wraps(value.replace("\r\n", "\n").replace("\r", "\n"))
+    if isinstance(value, list):
+        return [_join(item) for item in value]
+    return value | {"text": _join(value["text"])} if isinstance(value, dict) and "text" in value else value
+
+
+def _split(record: Record, one_section: bool) -> SplitText:
+    """Return the sections of a record: those given, or those of its text."""
+    sections, text = record.fields.get("sections"), record.fields.get("text")
+    if sections is not None:
+        return SplitText(None, _given_sections(record, sections), NONE, [])
+    if "text" not in record.fields:
+        raise MacroscopeError(f"{record.where} has neither 'sections' nor 'text'; give one of them")
+    if text is None:
+        return SplitText(None, [], NONE, [])
+    if not isinstance(text, str):
+        raise MacroscopeError(f"{record.where}: 'text' is a {type(text).__name__}; give a string")
+    return SplitText(None, [Section(None, tidy(text))], NONE, []) if one_section else split_sections(text)
+
+
+def _given_sections(record: Record, sections: Any) -> list[Section]:
+    if not isinstance(sections, list):
+        raise MacroscopeError(f"{record.where}: 'sections' is a {type(sections).__name__}; give a list")
+    names = record.fields.get("section_names")
+    if names is None:
+        names = [None] * len(sections)
+    if not isinstance(names, list) or len(names) != len(sections):
+        raise MacroscopeError(
+            f"{record.where}: 'section_names' must be a list of {len(sections)} names, one for each of 'sections'"
+        )
+    return [_given_section(record, *pair, number) for number, pair in enumerate(zip(sections, names, strict=True), 1)]
+
+
+def _given_section(record: Record, section: Any, name: Any, number: int) -> Section:
+    if isinstance(section, dict):
+        name, section = section.get("title", name), section.get("text")
+    if not isinstance(section, str) or not (name is None or isinstance(name, str)):
+        raise MacroscopeError(
+            f"{record.where}: section {number} is neither a string nor an object with 'text' (a string) and,"
+            " optionally, 'title' (a string)"
+        )
+    return Section(name.strip() or None if name is not None else None, tidy(section))

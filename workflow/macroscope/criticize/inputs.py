@@ -1,0 +1,116 @@
+"""The collections of `macroscope criticize`: files, and the texts to read of them."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from macroscope.corpora.files import FieldNames
+from macroscope.corpora.files.layout import UnknownRecords, examine, has_field
+from macroscope.corpora.files.reading import list_models
+from macroscope.corpora.files.selection import Selection
+from macroscope.errors import MacroscopeError, UsageError
+
+
+@dataclass(frozen=True)
+class GivenFields:
+    """Names of fields that the user gave; None for what the format of a file says.
+
+    Attributes
+    ----------
+    text, prompt, id
+        Fields of the text of candidates, of the prompt and of the id.
+    reference
+        Field of the text of the reference.
+    model
+        Field of the model, by which the texts of a candidate's file are several candidates.
+    """
+
+    text: str | None = None
+    prompt: str | None = None
+    id: str | None = None
+    reference: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Input:
+    """Files of a collection, and the texts to read of them."""
+
+    files: Sequence[Path]
+    selection: Selection
+
+    def options(self, places: Mapping[Path, Path]) -> dict[str, Any]:
+        """Return the options of a corpus or a system that read the same texts; `places` are those of moved files."""
+        fields, only_model = self.selection.fields.given(), self.selection.only_model
+        return {
+            "files": [str(places.get(path, path).resolve()) for path in self.files],
+            **({"fields": fields} if fields else {}),
+            **({"only_model": only_model} if only_model is not None else {}),
+            **({"distinct": True} if self.selection.distinct else {}),
+        }
+
+
+def make_reference(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields) -> Input:
+    """Return the reference: files of its own, or the other side of the candidates' files.
+
+    Raises
+    ------
+    MacroscopeError
+        If no reference is given, and a candidate's file has no texts of people that are known.
+    """
+    files = list(reference) or list(candidates)
+    names = {"prompt": given.prompt, "id": given.id}
+    if reference:
+        names["text"] = given.reference or given.text
+        # The files of a reference may be in another layout.
+        is_required = {"text": given.reference is not None}
+        names = {
+            what: name
+            for what, name in names.items()
+            if name is not None and (is_required.get(what, False) or all(has_field(path, name) for path in files))
+        }
+    else:
+        names["text"] = given.reference
+    selection = Selection(FieldNames(**names), side="people", distinct=not reference)
+    if not reference and given.reference is None:
+        for path in files:
+            _require_people(path, selection)
+    return Input(files, selection)
+
+
+def _require_people(path: Path, selection: Selection) -> None:
+    with suppress(UnknownRecords):
+        if path.is_file() and examine(path, selection).has_sides:
+            return
+    raise UsageError(
+        f"{path}: no texts of people beside those of models; give --reference, or --reference-field for those in the"
+        " same file"
+    )
+
+
+def make_candidates(candidates: Sequence[Path], given: GivenFields) -> list[tuple[Path, Input]]:
+    """Return the candidates, each with the path or the name of the model that it is called after.
+
+    Raises
+    ------
+    MacroscopeError
+        If a file names no model in the field that the user gave.
+    """
+    fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id, model=given.model)
+    selection = Selection(fields, side="models")
+    if given.model is None:
+        return [(path, Input([path], selection)) for path in candidates]
+    return [
+        (Path(model), Input([path], replace(selection, only_model=model)))
+        for path in candidates
+        for model in _list_models(path, selection)
+    ]
+
+
+def _list_models(path: Path, selection: Selection) -> list[str]:
+    models = list_models([path], selection)
+    if not models:
+        raise MacroscopeError(f"{path}: the field {selection.fields.model!r} names no model; give another one")
+    return [model for model, _ in models.most_common()]
