@@ -6,10 +6,8 @@ record where it came from and what each filter kept and dropped.
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from macroscope.document_keys import key_of_prompt, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, parse_as
 
@@ -26,10 +25,7 @@ ROWS_PER_GROUP = 1000
 DOCUMENTS_AT_ONCE = 1000
 """Documents per batch of a projection. An encoder's output depends on its batches in the last digits, so the sizes of
 shards are multiples of this size (`documents_per_shard` of the config)."""
-OPENING_WORDS = 8
-OPENING_CHARACTERS = 80
 T = TypeVar("T")
-_SAMPLE = re.compile(r" \(sample \d+\)$")
 METADATA_KEY = b"macroscope"
 
 SCHEMA = pa.schema(
@@ -95,39 +91,7 @@ class Document:
     @property
     def opening(self) -> str:
         """Return the key of the prompt, or the first words if it is unknown; see `opening_of`."""
-        return opening_of(self.text) if self.prompt is None else _key_of_prompt(self.prompt)
-
-
-def number_sample(prompt: str, number: int) -> str:
-    """Return the id of the `number`-th text (from 1) of a prompt: the prompt's own id for the first one."""
-    return prompt if number == 1 else f"{prompt} (sample {number})"
-
-
-def prompt_of(identifier: str) -> str:
-    """Return the id that a text shares with the other texts of its prompt; see `number_sample`."""
-    return _SAMPLE.sub("", identifier) if identifier.endswith(")") else identifier
-
-
-def is_repeat(identifier: str) -> bool:
-    """Return whether a text is not the first one of its prompt."""
-    return bool(_SAMPLE.search(identifier))
-
-
-def opening_of(text: str) -> str:
-    """Return the first words of a text, which continuations of one prompt share; "" if the text is not longer.
-
-    The opening has `OPENING_WORDS` words or `OPENING_CHARACTERS` characters, whichever is less: not all scripts have
-    spaces.
-    """
-    words = text[: 4 * OPENING_CHARACTERS].split()
-    opening = " ".join(words[:OPENING_WORDS])[:OPENING_CHARACTERS]
-    return opening if len(" ".join(words)) > len(opening) else ""
-
-
-def _key_of_prompt(prompt: str) -> str:
-    """Return a key for a prompt, whatever its white space; prompts often begin alike, so that it needs all words."""
-    digest = blake2b(" ".join(prompt.split()).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return f"prompt {digest}"
+        return opening_of(self.text) if self.prompt is None else key_of_prompt(self.prompt)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.documents import number_sample
+from macroscope.document_keys import number_sample
 from macroscope.statistics.classifier_two_sample_test import two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.documents import number_sample
+from macroscope.document_keys import number_sample
 from macroscope.resampling import Resampling
 from macroscope.statistics.latent import compare_scores
 

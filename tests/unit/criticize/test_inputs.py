@@ -75,3 +75,15 @@ def test_a_reference_is_required_unless_the_file_has_one(answers):
         profiled([], [answers], text="reply")
     with pytest.raises(MacroscopeError, match="no field 'truth'; give the name of another"):
         profiled([], [answers], text="reply", reference="truth")
+
+
+def test_several_texts_of_a_prompt_are_counted(tmp_path):
+    for name, prompts, texts in (("real", 12, 1), ("mine", 12, 5), ("few", 3, 5)):
+        rows = [{"id": prompt, "text": f"Text {n} of {prompt}."} for prompt in range(prompts) for n in range(texts)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    *_, table = profiled([tmp_path / "real.jsonl"], [tmp_path / "mine.jsonl", tmp_path / "few.jsonl"])
+    assert table.loc["prompts"].to_list() == [
+        "a text each",
+        "12 with 5.0 texts on average; those of a prompt count as one",
+        "3: too few to say anything of texts of other prompts; each text counts",
+    ]

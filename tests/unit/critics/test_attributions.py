@@ -25,7 +25,8 @@ from macroscope.critics.strings.texts import Texts
 from macroscope.critics.tendencies.attribution import distances, find_repetitions
 from macroscope.critics.tendencies.latents import PER_TEXT
 from macroscope.critics.words import locate_words, lower_case_words
-from macroscope.documents import Collection, Document, Provenance, Section, opening_of, write_documents
+from macroscope.document_keys import opening_of
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
 from macroscope.systems.ngram.backoff import words_of

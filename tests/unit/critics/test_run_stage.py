@@ -139,6 +139,7 @@ def latents_of(ids, path):
 
 
 def test_comparisons_are_given_the_first_text_of_each_prompt(calls, tmp_path, monkeypatch):
+    monkeypatch.setattr("macroscope.statistics.document_groups.FEWEST_PROMPTS", 1)
     seen = {}
 
     def compare(**arguments):

@@ -19,7 +19,8 @@ from macroscope.critics.strings.cross_fitting import assign_folds, group_texts, 
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, project, read_texts
-from macroscope.documents import Collection, Document, Provenance, Section, opening_of, write_documents
+from macroscope.document_keys import opening_of
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.document_groups import group_labels, paired_groups

@@ -31,7 +31,8 @@ def test_counts_are_those_of_the_lists_and_null_is_left_out(tmp_path):
         assert counts_of_file.counts.has_canonical_format
 
 
-def test_further_texts_of_a_prompt_do_not_count(tmp_path):
+def test_further_texts_of_a_prompt_do_not_count(tmp_path, monkeypatch):
+    monkeypatch.setattr("macroscope.statistics.document_groups.FEWEST_PROMPTS", 1)
     table = pd.DataFrame({"id": ["a", "a (sample 2)", "b"], "categories": [["x"], ["y"], ["x", "y"]]})
     table.to_parquet(tmp_path / "s.parquet")
     [counts] = read_category_counts(tmp_path / "s.parquet")

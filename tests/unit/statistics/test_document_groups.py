@@ -4,8 +4,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.statistics.document_groups import Units, group_labels, paired_groups, prompt_labels, sum_by_prompt
+from macroscope.document_keys import key_of_prompt
+from macroscope.statistics.document_groups import (
+    Units,
+    find_repeats,
+    group_labels,
+    paired_groups,
+    prompt_labels,
+    sum_by_prompt,
+)
 from macroscope.statistics.permutation_groups import build_permutation
+
+
+@pytest.fixture(autouse=True)
+def few_prompts(monkeypatch):
+    monkeypatch.setattr("macroscope.statistics.document_groups.FEWEST_PROMPTS", 1)
 
 
 def keys_of(ids, openings=None):
@@ -83,3 +96,28 @@ def test_unpaired_texts_of_a_prompt_are_one_unit_and_paired_ones_are_permuted_on
     assert x.tolist() == [2, 1, 1]
     assert units.groups[0].tolist() == [0, 1]
     assert units.groups[1].tolist() == [0, 1, 1]
+
+
+def test_texts_of_one_prompt_are_repeats_whatever_their_ids():
+    prompts = [key_of_prompt(text) for text in ("Tell a story.", "Tell  a story.", "Tell a joke.")]
+    table = keys_of(["a", "b", "c", "d", "d (sample 2)"], [*prompts, "Once upon a time", "Once upon a time"])
+    assert find_repeats(table).tolist() == [False, True, False, False, True]
+    sections = keys_of(["a", "a", "b", "b"], [prompts[0]] * 4)
+    assert find_repeats(sections).tolist() == [False, False, True, True]
+
+
+def test_prompts_of_both_sides_pair_all_their_texts():
+    first = keys_of(["r1", "r2"], [key_of_prompt("one"), key_of_prompt("two")])
+    second = keys_of(["a", "b", "c"], [key_of_prompt("two"), key_of_prompt("two"), key_of_prompt("three")])
+    ours, theirs = paired_groups(*group_labels(first, second))
+    assert theirs.tolist() == [ours[1], ours[1], 0]
+
+
+def test_texts_of_a_few_prompts_are_independent_given_these(monkeypatch):
+    monkeypatch.setattr("macroscope.statistics.document_groups.FEWEST_PROMPTS", 3)
+    first = keys_of(["r1", "r2"], [key_of_prompt("one"), key_of_prompt("two")])
+    second = keys_of(["a", "b", "c"], [key_of_prompt("two"), key_of_prompt("two"), key_of_prompt("one")])
+    assert not find_repeats(second).any()
+    assert not find_repeats(first).any()
+    ours, theirs = paired_groups(*group_labels(first, second))
+    assert theirs.tolist() == [0, 0, ours[0]]  # one text a side: still a pair

@@ -3,7 +3,7 @@
 They need bounded memory. Their errors name the file and the line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -158,16 +158,21 @@ class UniqueIds:
         self._seen[document.id] = content
         return before is None
 
-    def numbered(self, document: Document) -> Document:
-        """Return a document whose id is not the user's, with a number after its id if another text has this id.
+    def numbered(self, document: Document, name: Callable[[str, int], str]) -> Document:
+        """Return a document, under another id if another text has its id.
 
         The same text under the same id stays as it is, so that it is a repetition.
+
+        Parameters
+        ----------
+        name
+            Function of an id and the number of its text, from 1, that returns another id.
         """
         first = document
         number = self._repeats.get(first.id, 1)
         while self._seen.get(document.id, _digest(document)) != _digest(document):
             number += 1
-            document = replace(first, id=f"{first.id}-no{number}")
+            document = replace(first, id=name(first.id, number))
         self._repeats[first.id] = number
         return document
 

@@ -17,7 +17,9 @@ from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.plain_text import split_sentences
 from macroscope.corpora.splits import assign_split
 from macroscope.corpora.stop_words import list_languages, stop_words
+from macroscope.document_keys import shared_id
 from macroscope.documents import SPLITS, Count, Document, Provenance
+from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
@@ -42,8 +44,9 @@ class Profile:
         What was taken as what, with the number of files; facts that the user should know; numbers of texts per model.
     words
         Number of words of each document.
-    ids, openings, texts
-        Hashes of each document's id, its opening (0 if it has none) and its text.
+    ids, prompts, openings, texts
+        Hashes of each document's id, its prompt (see `document_groups.prompt_labels`), its opening (0 if it has none)
+        and its text.
     titled, partly_titled, with_persons, narratives
         Numbers of documents with section titles; of these, with titles on some sections only; with "he" or "she" at
         least twice; with five sentences or more.
@@ -70,6 +73,7 @@ class Profile:
     models: Mapping[str, int] = field(default_factory=dict)
     words: list[int] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
+    prompts: list[int] = field(default_factory=list)
     openings: list[int] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
     titled: int = 0
@@ -148,6 +152,7 @@ def _add(profile: Profile, document: Document) -> None:
     words = len(text.split())
     profile.words.append(words)
     profile.ids.append(_hash(document.id))
+    profile.prompts.append(_hash(shared_id(document.id) if document.prompt is None else document.opening))
     opening = document.opening
     profile.openings.append(_hash(opening) if opening else 0)
     profile.texts.append(_hash(" ".join(text.split())))
@@ -200,6 +205,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "language, by stop words": _shares(profile.languages),
         "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
+        "prompts": _prompts(profile),
         "texts that occur again": f"{profile.repeated:,}",
         "left out": "; ".join(f"{number:,} {name}" for name, number in dropped.items()) or "none",
         "characters composed (NFC)": f"in {profile.not_composed:,} texts",
@@ -210,6 +216,15 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids):,}"
         rows["openings of the reference"] = f"{_shared(profile.openings, reference.openings):,}"
     return pd.Series(rows)
+
+
+def _prompts(profile: Profile) -> str:
+    number = len(set(profile.prompts))
+    if number == profile.documents:
+        return "a text each"
+    if number < FEWEST_PROMPTS:
+        return f"{number:,}: too few to say anything of texts of other prompts; each text counts"
+    return f"{number:,} with {profile.documents / number:.1f} texts on average; those of a prompt count as one"
 
 
 def _read_as(profile: Profile) -> str:

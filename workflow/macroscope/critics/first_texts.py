@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.critics.latents import open_latents
-from macroscope.documents import is_repeat
-from macroscope.statistics.pairing_keys import ID
+from macroscope.statistics.document_groups import find_repeats
+from macroscope.statistics.pairing_keys import read_keys
 
 log = logging.getLogger("macroscope")
 
@@ -41,10 +40,8 @@ def first_texts(latents: Mapping[str, Path]) -> Iterator[dict[str, Path]]:
 
 
 def _without_repeats(path: Path, output: Path) -> Path:
-    with open_latents(path) as file:
-        if ID not in file.schema_arrow.names:
-            return path
-    repeats = pd.read_parquet(path, columns=[ID])[ID].astype(str).map(is_repeat).to_numpy()
+    open_latents(path).close()  # a damaged or missing file is one sentence
+    repeats = find_repeats(read_keys(path))
     if not repeats.any():
         return path
     log.info(

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from macroscope.documents import is_repeat
-from macroscope.statistics.pairing_keys import ID, KEYS
+from macroscope.statistics.document_groups import find_repeats
+from macroscope.statistics.pairing_keys import KEYS, read_keys
 
 CATEGORIES = "categories"
 """Column of the names that a document's latents consist of, such as section transitions; any number each."""
@@ -76,9 +76,9 @@ class _Lists:
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     """Yield batches of evaluated documents; of several texts of a prompt the first."""
+    is_first, start = pa.array(~find_repeats(read_keys(path))), 0
     with pq.ParquetFile(path) as file:
         columns = [name for name in (*KEYS, CATEGORIES) if name in file.schema_arrow.names]
         for batch in file.iter_batches(columns=columns):
-            names = batch.column(ID).to_pylist() if ID in columns else [""] * len(batch)
-            is_first = pa.array([not is_repeat(str(name)) for name in names], pa.bool_())
-            yield batch.filter(pc.and_(batch.column(CATEGORIES).is_valid(), is_first))
+            of_batch, start = is_first.slice(start, len(batch)), start + len(batch)
+            yield batch.filter(pc.and_(batch.column(CATEGORIES).is_valid(), of_batch))

@@ -2,22 +2,24 @@
 
 Texts that a system generates from one prompt are alike. They count as independent nowhere: sums over documents are
 resampled and permuted by prompt (`Units`), classifiers are trained and tested on different prompts, and all other
-statistics compare one text of each prompt (`is_repeat`).
+statistics compare the first text of each prompt (`find_repeats`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from macroscope.documents import prompt_of
+from macroscope.document_keys import PROMPT_KEY, key_of_prompt, shared_id
 from macroscope.statistics.document_sums import Sample
-from macroscope.statistics.pairing_keys import ID, KEYS, OPENING
+from macroscope.statistics.pairing_keys import FEWEST_PROMPTS, ID, KEYS, OPENING
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -25,10 +27,11 @@ Integers: TypeAlias = NDArray[np.int64]
 def group_labels(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> tuple[Integers, Integers]:
     """Return the group of each row of both tables, numbered from 0; rows that share a value of a key are in one group.
 
-    Of an id, the prompt counts (`documents.prompt_of`). Missing and empty values, and columns that only one table has,
-    link no rows. An opening links rows only if it occurs for one prompt of each table: a text that a system repeats, or
-    a heading that all texts share, pairs no documents. Rows of the same table are linked as well, and so are rows that
-    share values with a common third row.
+    Of an id, the part counts that texts of a prompt share (`document_keys.shared_id`). Missing and empty values, and
+    columns that only one table has, link no rows. A prompt links all of its rows, unless a table has fewer prompts than
+    `FEWEST_PROMPTS` and several texts of some. An opening links rows only if it occurs for one prompt of each table: a
+    text that a system repeats, or a heading that all texts share, pairs no documents. Rows of the same table are linked
+    as well, and so are rows that share values with a common third row.
     """
     rows = np.arange(len(first) + len(second))
     size, links = len(rows), []
@@ -47,7 +50,7 @@ def group_labels(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] 
 def _codes(first: pd.DataFrame, second: pd.DataFrame, name: str) -> Integers:
     """Return the number of each value of a key, -1 for values that link no rows; see `group_labels`."""
     values = pd.concat([first[name], second[name]])
-    codes = pd.factorize(_prompts(values) if name == ID else values)[0]
+    codes = pd.factorize(_shared_ids(values) if name == ID else values)[0]
     codes[(values == "").to_numpy()] = -1
     if name == OPENING:
         n_values = int(codes.max(initial=-1)) + 1
@@ -73,8 +76,13 @@ def paired_groups(first: Integers, second: Integers) -> tuple[Integers, Integers
 
 
 def prompt_labels(table: pd.DataFrame) -> Integers:
-    """Return the number of each row's prompt, in the order of their appearance."""
-    return np.asarray(pd.factorize(_prompts(table[ID]), use_na_sentinel=False)[0])
+    """Return the number of each row's prompt, in the order of their appearance; rows of one id have one number.
+
+    Texts share a prompt if they have the same prompt or, without one, the same id before `document_keys.number_sample`.
+    If there are fewer than `FEWEST_PROMPTS`, every text counts as one of its own: nothing is known of other prompts,
+    and given these prompts their texts are independent.
+    """
+    return np.asarray(pd.factorize(_prompts(table), use_na_sentinel=False)[0])
 
 
 def sum_by_prompt(table: pd.DataFrame, sample: Sample) -> Sample:
@@ -83,8 +91,41 @@ def sum_by_prompt(table: pd.DataFrame, sample: Sample) -> Sample:
     return _summed(sample, labels) if len(labels) > int(labels.max(initial=-1)) + 1 else sample
 
 
-def _prompts(ids: pd.Series) -> pd.Series:
-    return ids if pd.api.types.is_numeric_dtype(ids) else ids.map(prompt_of, na_action="ignore")
+def find_repeats(table: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return whether each row is of a further text of a prompt: not of the first one in the order of the rows."""
+    if ID not in table or not len(table):
+        return np.zeros(len(table), dtype=bool)
+    first = table[ID].groupby(prompt_labels(table)).transform("first")
+    return np.asarray(table[ID].ne(first) & table[ID].notna())
+
+
+def find_repeated_documents(collection: Path) -> NDArray[np.bool_]:
+    """Return `find_repeats` of the documents of a Parquet file of documents, in file order."""
+    columns = [name for name in (ID, "prompt") if name in pq.read_schema(collection).names]
+    documents = pd.read_parquet(collection, columns=columns)
+    if "prompt" in documents:
+        documents[OPENING] = documents["prompt"].map(key_of_prompt, na_action="ignore")
+    return find_repeats(documents)
+
+
+def _prompts(table: pd.DataFrame) -> pd.Series:
+    prompts = _shared_ids(table[ID])
+    if OPENING in table:
+        prompts = prompts.where(~_is_prompt(table[OPENING]), table[OPENING])
+    return table[ID] if _are_too_few(prompts, table[ID]) else prompts
+
+
+def _are_too_few(prompts: pd.Series, ids: pd.Series) -> bool:
+    number = prompts.nunique()
+    return bool(number < FEWEST_PROMPTS and number < ids.nunique())
+
+
+def _is_prompt(openings: pd.Series) -> pd.Series:
+    return openings.map(lambda opening: isinstance(opening, str) and opening.startswith(PROMPT_KEY)).astype(bool)
+
+
+def _shared_ids(ids: pd.Series) -> pd.Series:
+    return ids if pd.api.types.is_numeric_dtype(ids) else ids.map(shared_id, na_action="ignore")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Keys by which documents are paired: their ids, and their first words (`documents.opening_of`)."""
+"""Keys by which documents are paired: their ids, and their first words (`Document.opening`)."""
 
 from pathlib import Path
 
@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 ID, OPENING = "id", "opening"
 KEYS = (ID, OPENING)
 """Columns by which documents are paired."""
+FEWEST_PROMPTS = 10
+"""Number of prompts from which on results are about prompts like these, and not about texts of these prompts alone."""
 
 
 def read_keys(path: Path) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Permutations of documents between two samples, within groups of paired documents.
 
 Documents of the two samples are paired if they have the same id or, if it occurs once in each sample, the same opening
-(their first words, `documents.opening_of`); continuations of one prompt by two systems are an example. A permutation
+(their first words, `Document.opening`); continuations of one prompt by two systems are an example. A permutation
 keeps the number of documents that each sample has of each group. Pairs therefore only swap (sign flips), and all
 unpaired documents form one group. If documents of a group are exchangeable under the null, a test that compares the
 observed value with those of all permutations keeps its level exactly, whatever the statistic.

@@ -57,7 +57,9 @@ def import_data_set(files: Sequence[Path], output: Path, options: HubSystem, *, 
     source = {"system": system, "folder": folder.name} | read_origin(folder)
     provenance = Provenance(corpus, source, options.model_dump(mode="json"))
     records = read_data_set(folder, options, provenance)
-    documents = parse_records(records, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
+    documents = parse_records(
+        records, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section, may_repeat_ids=True
+    )
     if not write_documents(output, (replace(document, split="test") for document in documents), provenance):
         raise MacroscopeError(
             f"system {system}: {folder}, split {options.split!r}, contains no usable text; give another split"

@@ -297,7 +297,7 @@ def test_prompts_pair_texts_whatever_their_first_words(tmp_path):
     path = write(tmp_path / "f.jsonl", [*records, {"prompt": "Another", "completion": "Yes."}])
     openings = [document.opening for document in read_user_documents([path], Provenance("test"), 0.1, 0.1)]
     assert openings[0] == openings[1] != openings[2]
-    assert openings[0].startswith("prompt ")
+    assert openings[0].startswith("prompt:")
 
 
 def test_fields_that_the_user_names(tmp_path):
@@ -337,3 +337,14 @@ def test_a_null_text_is_a_document_without_text(tmp_path):
     documents_read, provenance = read(write(tmp_path / "f.jsonl", [{"text": None}, {"text": TEXTS[0]}]))
     assert [text for *_, text in documents_read] == [TEXTS[0]]
     assert {count.filter: count.dropped for count in provenance.counts}["document without text"] == 1
+
+
+def test_an_id_that_comes_again_is_another_sample_of_a_model_and_an_error_among_real_texts(tmp_path):
+    records = [{"id": "7", "text": text} for text in (*TEXTS, TEXTS[0])]
+    path = write(tmp_path / "f.jsonl", records)
+    provenance = Provenance("test")
+    documents = read_user_documents([path], provenance, 0.1, 0.1, Selection(side="models"))
+    assert [document.id for document in documents] == ["7", *(f"7 (sample {n + 2})" for n in range(len(TEXTS) - 1))]
+    assert {count.filter: count.dropped for count in provenance.counts}["the same document again (id and text)"] == 1
+    with pytest.raises(MacroscopeError, match="another text has the id '7', too"):
+        list(read_user_documents([path], Provenance("test"), 0.1, 0.1, Selection(side="people")))

@@ -94,16 +94,17 @@ def test_blocks_are_bounded_and_merge(tmp_path, monkeypatch):
 
 def test_tokens_count_in_the_first_text_of_each_prompt(tmp_path, monkeypatch):
     monkeypatch.setattr(latents, "MAX_BLOCKS", 2)
+    monkeypatch.setattr("macroscope.statistics.document_groups.FEWEST_PROMPTS", 1)
     ids = ["a", "a (sample 2)", "a (sample 3)", "b", "b (sample 2)", "b (sample 3)", "c (sample 2)", "c"]
     documents = [Document(name, "test", None, (Section(None, f"{name[0]} x{n}"),)) for n, name in enumerate(ids)]
     path = tmp_path / "documents.parquet"
     write_documents(path, documents, Provenance("c"))
     project(Collection(path), language="en", options=OPTIONS, output=tmp_path / "all.parquet")
     counts = read_token_counts(tmp_path / "all.parquet")
-    assert counts.texts["id"].tolist() == ["a", "b", "c"]
+    assert counts.texts["id"].tolist() == ["a", "b", "c (sample 2)"]
     assert counts.texts["block"].tolist() == [0, 0, 1]
     found = {name: counts.counts[:, number].toarray().ravel().tolist() for number, name in enumerate(counts.types)}
-    assert found == {"a": [1, 0], "x0": [1, 0], "b": [1, 0], "x3": [1, 0], "c": [0, 1], "x7": [0, 1]}
+    assert found == {"a": [1, 0], "x0": [1, 0], "b": [1, 0], "x3": [1, 0], "c": [0, 1], "x6": [0, 1]}
 
 
 def by_name(estimates):

@@ -15,6 +15,7 @@ from macroscope.corpora.files.headings import NONE, SplitText, split_sections
 from macroscope.corpora.plain_text import compose, tidy
 from macroscope.corpora.records import UniqueIds
 from macroscope.corpora.splits import assign_split
+from macroscope.document_keys import number_sample
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
 
@@ -70,9 +71,20 @@ class _Counts:
 
 
 def parse_records(
-    records: Iterable["Record"], provenance: Provenance, valid_share: float, test_share: float, one_section: bool
+    records: Iterable["Record"],
+    provenance: Provenance,
+    valid_share: float,
+    test_share: float,
+    one_section: bool,
+    may_repeat_ids: bool,
 ) -> Iterator[Document]:
-    """Convert records to documents; parameters, counts and errors are those of `read_user_documents`."""
+    """Convert records to documents; parameters, counts and errors are those of `read_user_documents`.
+
+    Parameters
+    ----------
+    may_repeat_ids
+        Whether several texts may have one id of the user's: texts of one prompt (`document_keys.number_sample`).
+    """
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
     provenance.source["headings"] = counts.headings
@@ -85,7 +97,11 @@ def parse_records(
         if document is None:
             continue
         validate(document, record.where)
-        named = document if record.has_own_id else unique.numbered(document)
+        named = document
+        if not record.has_own_id:
+            named = unique.numbered(document, "{}-no{}".format)
+        elif may_repeat_ids:
+            named = unique.numbered(document, number_sample)
         if keep(counts.duplicates, unique.is_new(named, record.where)):
             yield named
 

@@ -74,7 +74,8 @@ def read_user_documents(
     """
     selection = selection or Selection()
     records = _records(paths, selection, names or make_file_namer(paths), provenance)
-    yield from parse_records(records, provenance, valid_share, test_share, selection.one_section)
+    may_repeat_ids = selection.side == "models"
+    yield from parse_records(records, provenance, valid_share, test_share, selection.one_section, may_repeat_ids)
 
 
 FileNamer = Callable[[Path], str]

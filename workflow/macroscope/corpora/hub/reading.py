@@ -25,7 +25,9 @@ def read_hub(options: HubCorpus, path: Path, provenance: Provenance, workers: in
     """Stream the documents of one split of a data set, as the source `hub`; see `read_data_set`."""
     provenance.source.update(file=path.name)
     records = read_data_set(path, options, provenance)
-    return parse_records(records, provenance, options.valid_share, options.test_share, options.one_section)
+    return parse_records(
+        records, provenance, options.valid_share, options.test_share, options.one_section, may_repeat_ids=False
+    )
 
 
 def read_data_set(folder: Path, data_set: DataSet, provenance: Provenance) -> Iterator[Record]:

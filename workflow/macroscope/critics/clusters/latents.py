@@ -1,6 +1,6 @@
 """Latents of the clusters critic on disk: an embedding of every text.
 
-Columns: `id`; `opening` (`documents.opening_of`); `embedding`, a vector of the encoder's width; `truncated`, whether
+Columns: `id`; `opening` (`Document.opening`); `embedding`, a vector of the encoder's width; `truncated`, whether
 the text was longer than `max_tokens`; `excerpt`, the first characters of the text.
 """
 

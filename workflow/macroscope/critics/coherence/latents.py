@@ -1,6 +1,6 @@
 """Latents of the coherence critic on disk: the posterior over section types, section by section.
 
-Columns: `id`; `opening` (`documents.opening_of`); `section_types` (MAP type of each section); `posterior` (sections x
+Columns: `id`; `opening` (`Document.opening`); `section_types` (MAP type of each section); `posterior` (sections x
 types, float32, rows sum to 1, types in the order of the file's metadata); `gold` (normalised section titles; an item is
 null if the title is not a known type, the list is null if a section has no title). The metadata counts sections,
 sections truncated at the encoder's limit, and documents with unknown titles.

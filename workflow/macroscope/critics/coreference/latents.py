@@ -1,6 +1,6 @@
 """Latents of the coreference critic on disk: the chain of every document, one per row.
 
-Columns: `id`; `opening` (`documents.opening_of`); `in_domain`, whether the document is in the domain; `error`, message
+Columns: `id`; `opening` (`Document.opening`); `in_domain`, whether the document is in the domain; `error`, message
 of the resolver's failure, or null; `invalid`, number of mentions that were left out because they are empty or outside
 the text; `surfaces`, `entities`, `starts` and `ends` of the chain, as in `chains.Chain` (empty without a chain).
 """

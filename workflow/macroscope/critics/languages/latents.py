@@ -1,6 +1,6 @@
 """Files of latents of the critic `languages`: posteriors over topic proportions, one row per document.
 
-Columns: `id`; `opening` (`documents.opening_of`); `words`, the document's number of words of the vocabulary; and, from
+Columns: `id`; `opening` (`Document.opening`); `words`, the document's number of words of the vocabulary; and, from
 the posterior over its topic proportions z, `proportions` (E z), `log_proportions` (E log z) and `log_sample` (log z of
 one sample), each with one number per topic, all NaN without words.
 """

@@ -1,6 +1,6 @@
 """Latents of the narrative critic on disk: detectors' probabilities at the places of each narrative.
 
-Columns: `id`; `opening` (`documents.opening_of`); `sentences`, number of sentences; `cut`, number of sentences longer
+Columns: `id`; `opening` (`Document.opening`); `sentences`, number of sentences; `cut`, number of sentences longer
 than the encoder's limit; `missing`, for each slot between two sentences the probability that a sentence is missing
 there; `discordant`, for each sentence the probability that it replaces another one. Lists are empty for a narrative of
 one sentence, which has no context, and null for a task that the critic does not have.

@@ -1,6 +1,6 @@
 """Latents of the strings critic: the texts themselves, one line each.
 
-`<system>.parquet`: `id`, `opening` (`documents.opening_of`), `text` (sections joined, line breaks as spaces), `words`
+`<system>.parquet`: `id`, `opening` (`Document.opening`), `text` (sections joined, line breaks as spaces), `words`
 (number of words, as KenLM splits them).
 """
 

@@ -1,6 +1,6 @@
 """Projection onto states: texts are split after each delimiter, and each piece is looked up (deng2022 App. D).
 
-Columns of the latents: `id`; `opening` (`documents.opening_of`); `states`, the state of each sub-sequence, `UNKNOWN`
+Columns of the latents: `id`; `opening` (`Document.opening`); `states`, the state of each sub-sequence, `UNKNOWN`
 for invalid ones; `tail`, whether tokens follow the last delimiter; `unknown_symbols`, number of tokens that the process
 never generates; `tokens`, number of tokens.
 """

@@ -1,6 +1,6 @@
 """Files of latents of the critic `tendencies`: one row per text, and counts of tokens per block of documents.
 
-Columns: `id` (of the document), `opening` (`documents.opening_of`), `block`, those of `FEATURES`, and `block_counts`.
+Columns: `id` (of the document), `opening` (`Document.opening`), `block`, those of `FEATURES`, and `block_counts`.
 The first text of a block has the counts of all tokens of the block; the other texts have an empty list. (A block that
 two shards have parts of has two such rows.) The number of consecutive documents in a block is a power of two, chosen so
 that there are at most `MAX_BLOCKS` blocks: memory then grows with the vocabulary only, and resampling by block stays
@@ -16,9 +16,9 @@ import pyarrow as pa
 from scipy import sparse
 
 from macroscope.critics.latents import latents_schema, open_latents, read_latents, stream_latents
-from macroscope.documents import is_repeat
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_groups import find_repeats
 from macroscope.statistics.pairing_keys import KEYS
 
 MAX_BLOCKS = 1024
@@ -116,7 +116,7 @@ def read_token_counts(path: Path) -> TokenCounts:
         raise MacroscopeError(f"{path}: the size of the blocks is missing; project the texts again")
     texts = read_latents(path, LATENTS, [name for name in LATENTS.names if name != "block_counts"]).to_pandas()
     types, counts = _read_counts(path, int(texts["block"].max()) + 1 if len(texts) else 0)
-    texts = texts[~texts["id"].map(is_repeat).to_numpy(bool)]
+    texts = texts[~find_repeats(texts)]
     with_first_texts, block = np.unique(texts["block"], return_inverse=True)
     if len(with_first_texts) < counts.shape[0]:
         texts, counts = texts.assign(block=block), counts[with_first_texts]

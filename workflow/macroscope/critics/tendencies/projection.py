@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,12 +19,25 @@ from macroscope.critics.tendencies.features import compression_ratio, count_feat
 from macroscope.critics.tendencies.latents import BLOCK_KEY, LATENTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import Batch, MosesTokens
-from macroscope.documents import Collection, Document, in_batches, is_repeat, opening_of
+from macroscope.document_keys import opening_of
+from macroscope.documents import Collection, Document, in_batches
 from macroscope.progress import progress
+from macroscope.statistics.document_groups import find_repeated_documents
 
 _DOCUMENTS_PER_TASK = 256
-Texts = list[tuple[str, str, int, str]]
-"""(id of the document, opening, index of its block, text) of each text."""
+
+
+class Text(NamedTuple):
+    """A text whose tokens are counted; `is_first` says whether it is of the first document of its prompt."""
+
+    document: str
+    opening: str
+    block: int
+    is_first: bool
+    text: str
+
+
+Texts = list[Text]
 
 
 def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path, signature: str = "") -> None:
@@ -50,10 +63,10 @@ def project(texts: Collection, *, language: str, options: TendenciesOptions, out
 def _split_into_tasks(collection: Collection, unit: str, size: int) -> Iterator[Texts]:
     """Split a stream of documents into tasks of `_DOCUMENTS_PER_TASK` documents."""
     documents = progress(collection, "count tokens", unit="documents")
-    first = collection.first
+    first, is_repeat = collection.first, find_repeated_documents(collection.path)
     for batch in in_batches(documents, _DOCUMENTS_PER_TASK):
         yield [
-            (document.id, opening, index // size, text)
+            Text(document.id, opening, index // size, not is_repeat[index], text)
             for index, document in enumerate(batch, start=first)
             for opening, text in _split_into_texts(document, unit)
         ]
@@ -91,14 +104,14 @@ def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
     """Compute the latents of the texts of one task."""
     texts, language = task
     tokenize = _tokenizer(language)
-    batch = tokenize([text for *_, text in texts])
-    blocks = np.array([block for *_, block, _ in texts], dtype=np.int64)
+    batch = tokenize([text.text for text in texts])
+    blocks = np.array([text.block for text in texts], dtype=np.int64)
     columns: dict[str, Any] = dict(count_features(batch, stop_words(language)))
-    columns["compression_ratio"] = np.array([compression_ratio(text) for *_, text in texts])
-    columns["id"] = [identifier for identifier, *_ in texts]
-    columns["opening"] = [opening for _, opening, *_ in texts]
+    columns["compression_ratio"] = np.array([compression_ratio(text.text) for text in texts])
+    columns["id"] = [text.document for text in texts]
+    columns["opening"] = [text.opening for text in texts]
     columns["block"] = blocks.astype(np.int32)
-    is_first = ~np.array([is_repeat(identifier) for identifier, *_ in texts], dtype=bool)
+    is_first = np.array([text.is_first for text in texts], dtype=bool)
     columns["block_counts"] = _block_counts(blocks, is_first, batch)
     return pa.table({name: pa.array(columns[name], LATENTS.field(name).type) for name in LATENTS.names})
 

@@ -1,6 +1,6 @@
 """Files of latents of the critic `topics`: approximate posteriors over topic strengths, one row per document.
 
-Columns: `id`; `opening` (`documents.opening_of`); `words`, the document's number of words of the vocabulary; `mean` and
+Columns: `id`; `opening` (`Document.opening`); `words`, the document's number of words of the vocabulary; `mean` and
 `variance` of the posterior (dimensions, float64), all NaN without words; `bound` on the log-probability of its words
 (nats); `converged`, whether the inference converged.
 """

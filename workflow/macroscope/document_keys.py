@@ -1,0 +1,37 @@
+"""Keys that texts of one prompt share: their prompt, their first words, or the id before the number of a sample."""
+
+import re
+from hashlib import blake2b
+
+OPENING_WORDS = 8
+OPENING_CHARACTERS = 80
+PROMPT_KEY = "prompt:"
+"""Beginning of the key of a prompt, which stands in place of an opening."""
+_SAMPLE = re.compile(r" \(sample \d+\)$")
+
+
+def number_sample(identifier: str, number: int) -> str:
+    """Return the id of the `number`-th text (from 1) that has an id: the id itself for the first one."""
+    return identifier if number == 1 else f"{identifier} (sample {number})"
+
+
+def shared_id(identifier: str) -> str:
+    """Return the id that a text shares with other texts of its prompt; see `number_sample`."""
+    return _SAMPLE.sub("", identifier) if identifier.endswith(")") else identifier
+
+
+def opening_of(text: str) -> str:
+    """Return the first words of a text, which continuations of one prompt share; "" if the text is not longer.
+
+    The opening has `OPENING_WORDS` words or `OPENING_CHARACTERS` characters, whichever is less: not all scripts have
+    spaces.
+    """
+    words = text[: 4 * OPENING_CHARACTERS].split()
+    opening = " ".join(words[:OPENING_WORDS])[:OPENING_CHARACTERS]
+    return opening if len(" ".join(words)) > len(opening) else ""
+
+
+def key_of_prompt(prompt: str) -> str:
+    """Return a key for a prompt, whatever its white space; prompts often begin alike, so that it needs all words."""
+    digest = blake2b(" ".join(prompt.split()).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"{PROMPT_KEY}{digest}"
