@@ -27,7 +27,11 @@ TEXTS = {
     ),
     "a key twice": ("a.jsonl", '{"text": "a", "text": "b"}', "line 1 is not usable JSON (the key 'text' stands twice)"),
     "columns of one name": ("a.csv", "text,text\na,b\n", "two columns are called 'text'; rename one"),
-    "no text": ("a.jsonl", '{"txt": "a"}', "line 1 has neither 'sections' nor 'text'; give one of them"),
+    "no text": (
+        "a.jsonl",
+        '{"txt": "a"}',
+        "give it with --text-field (fields of the first line: 'txt' 100%)",
+    ),
     "another format": ("a.docx", "PK", "unknown format; give JSON Lines"),
     "JSON Lines that are called text": ("a.txt", '{"text": "a"}', "JSON Lines in a text file; call it .jsonl"),
     "another encoding": ("a.jsonl", b'{"text": "caf\xe9"}', "line 1 is not valid UTF-8 (byte 14); save it as UTF-8"),

@@ -229,7 +229,8 @@ def parse_json_values(content: bytes, where: str) -> list[Any]:
         text = content.decode("utf-8-sig").strip()
     except UnicodeDecodeError:
         return [parse_json(content, where, "")]
-    decoder, values, place = json.JSONDecoder(object_pairs_hook=_reject_repeated_keys), [], 0
+    decoder, place = json.JSONDecoder(object_pairs_hook=_reject_repeated_keys), 0
+    values: list[Any] = []
     while place < len(text):
         try:
             value, place = decoder.raw_decode(text, place)

@@ -1,5 +1,6 @@
 """One file with both sides or with several models, and the names of fields, from the command to the config."""
 
+import io
 import json
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from macroscope.config.schema import parse_config
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import table_of
 from macroscope.criticize.run import choose, implied_config, profile_collections
+from macroscope.criticize.standard_input import store_standard_input
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.files import FilesSystem, import_texts
@@ -87,3 +89,12 @@ def test_several_texts_of_a_prompt_are_counted(tmp_path):
         "12 with 5.0 texts on average; those of a prompt count as one",
         "3: too few to say anything of texts of other prompts; each text counts",
     ]
+
+
+def test_the_standard_input_is_kept_beside_the_output(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "One."}\n{"text": "Two."}\n')))
+    real, judged = store_standard_input([Path("real.jsonl"), Path("-")], tmp_path / "out")
+    assert (real, judged) == (Path("real.jsonl"), tmp_path / "out.standard-input")
+    assert profiled([judged], [judged])[0].documents == 2
+    with pytest.raises(MacroscopeError, match="the standard input is given twice"):
+        store_standard_input([Path("-"), Path("-")], tmp_path / "out")

@@ -11,7 +11,7 @@ from macroscope.cli.flags import Seed
 def criticize(
     candidate: Annotated[
         list[Path],
-        typer.Option(help="Texts to judge: a file of any format that is known, or a folder; repeatable."),
+        typer.Option(help="Texts to judge: a file or folder of any format that is known, or -; repeatable."),
     ],
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the config, the results and the report.")],
     reference: Annotated[
@@ -47,15 +47,20 @@ def criticize(
     """
     from macroscope.criticize import run
     from macroscope.criticize.inputs import GivenFields
-    from macroscope.criticize.profile import table_of
+    from macroscope.criticize.profile import READ_AS_ROW, table_of
+    from macroscope.criticize.standard_input import store_standard_input
 
     require_cores(cores)
     run.require_checkout()
     run.require_output(output)
     given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
-    profile, profiles = run.profile_collections(reference or [], candidate, given)
+    paths = store_standard_input([*candidate, *(reference or [])], output)
+    candidate, real = paths[: len(candidate)], paths[len(candidate) :]
+    profile, profiles = run.profile_collections(real, candidate, given)
     table = table_of(profile, profiles)
-    print(table.to_string(max_colwidth=None))
+    for name, described in table.loc[READ_AS_ROW].items():
+        print(f"{name}: read as {described}")
+    print(f"\n{table.drop(READ_AS_ROW).to_string(max_colwidth=None)}")
     choice = run.choose(profile, profiles, critic or [])
     compared = ", ".join(f"{name} ({number:,})" for name, number in choice.compared(profile).items())
     print(f"\nCritics, with the number of real texts that each compares: {compared}.")

@@ -1,6 +1,6 @@
 """The collections of `macroscope criticize`: files, and the texts to read of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,11 +41,11 @@ class Input:
     files: Sequence[Path]
     selection: Selection
 
-    def options(self, places: Mapping[Path, Path]) -> dict[str, Any]:
-        """Return the options of a corpus or a system that read the same texts; `places` are those of moved files."""
+    def options(self) -> dict[str, Any]:
+        """Return the options of a corpus or a system that read the same texts."""
         fields, only_model = self.selection.fields.given(), self.selection.only_model
         return {
-            "files": [str(places.get(path, path).resolve()) for path in self.files],
+            "files": [str(path.resolve()) for path in self.files],
             **({"fields": fields} if fields else {}),
             **({"only_model": only_model} if only_model is not None else {}),
             **({"distinct": True} if self.selection.distinct else {}),

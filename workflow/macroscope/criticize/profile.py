@@ -24,6 +24,8 @@ from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
 NARRATIVE_SENTENCES = 5
+READ_AS_ROW = "read as"
+"""First row of the table: what of the records was taken as what."""
 _LANGUAGE_WORDS = 200
 _LEAST_STOP_WORDS = 0.15
 """Share of stop words below which a text's language is unknown."""
@@ -193,7 +195,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
     of_reference = profile is reference
     dropped = {count.filter: count.dropped for count in profile.counts if count.dropped}
     rows: dict[str, str] = {
-        "read as": _read_as(profile),
+        READ_AS_ROW: _read_as(profile),
         "read from": ", ".join(path.name for path in profile.files),
         "documents": f"{profile.documents:,}" + ("" if profile.is_all else " read, and more"),
         "words": f"{sum(profile.words):,}; {median(profile.words):,.0f} in the median text" if profile.words else "0",

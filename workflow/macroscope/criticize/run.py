@@ -124,13 +124,7 @@ def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | No
     return None
 
 
-def implied_config(
-    reference: Profile,
-    candidates: Sequence[Profile],
-    choice: Choice,
-    seed: int,
-    places: Mapping[Path, Path] | None = None,
-) -> dict[str, Any]:
+def implied_config(reference: Profile, candidates: Sequence[Profile], choice: Choice, seed: int) -> dict[str, Any]:
     """Return a config that compares a user's candidates with a user's reference, given their profiles.
 
     The texts are used as they are: no boilerplate is removed and no length is required, since the candidates are not
@@ -138,16 +132,9 @@ def implied_config(
 
     Critics that learn nothing compare the candidates with all of the reference, the others with the held-out share of
     it. A reference with splits of its own keeps them: its training texts may be those of the candidate's model.
-
-    Parameters
-    ----------
-    places
-        Path of a file -> path that it will have when the config is run, if it is another.
     """
-    real, systems = (
-        Input(reference.files, reference.selection).options(places or {}),
-        {each.name: Input(each.files, each.selection).options(places or {}) for each in candidates},
-    )
+    real = Input(reference.files, reference.selection).options()
+    systems = {each.name: Input(each.files, each.selection).options() for each in candidates}
     return {
         "run": RUN,
         "seed": seed,

@@ -195,7 +195,14 @@ def _with_fields(fmt: Format, selection: Selection) -> Format:
         for answer in fmt.answers(record):
             yield replace(answer, **values)
 
-    return replace(fmt, answers=answers, has_own_ids=fmt.has_own_ids or "id" in names, **names)
+    return replace(
+        fmt,
+        answers=answers,
+        has_own_ids=fmt.has_own_ids or "id" in names,
+        prompt=names.get("prompt", fmt.prompt),
+        id=names.get("id", fmt.id),
+        model=names.get("model", fmt.model),
+    )
 
 
 def _answers_if_any(fmt: Format, row: Fields) -> list[Answer]:

@@ -157,7 +157,8 @@ def _record(layout: Layout, selection: Selection, answer: Answer, where: str, de
         raise MacroscopeError(f"{where} has neither 'sections' nor 'text'; give one of them ({layout.fields_found()})")
     identifier = answer.id
     fields["id"] = f"{identifier}{suffix}" if suffix and identifier not in (None, "") else identifier
-    fields["prompt"], removed = answer.prompt, ()
+    fields["prompt"] = answer.prompt
+    removed: tuple[str, ...] = ()
     is_given = layout.format is not DOCUMENTS
     if is_given and answer.prompt and isinstance(answer.text, str) and answer.text.startswith(answer.prompt):
         fields["text"], removed = answer.text[len(answer.prompt) :], (PROMPT_REMOVED,)

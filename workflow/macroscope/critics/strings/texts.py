@@ -67,7 +67,8 @@ def read_texts(path: Path) -> Texts:
     """Read the latents of a system."""
     table = read_latents(path, LATENTS, ["id", "opening", "text", "words"])
     words = table.column("words").to_numpy().astype(np.int64)
-    return Texts(*(table.column(name).to_pylist() for name in ("id", "opening", "text")), words)
+    ids, openings, texts = (table.column(name).to_pylist() for name in ("id", "opening", "text"))
+    return Texts(ids, openings, texts, words)
 
 
 _BIGRAM_SEPARATOR = "\x00"

@@ -50,12 +50,12 @@ def _expected(path: Path) -> str:
 
 def _find_header(path: Path, known_names: Collection[str]) -> tuple[str, list[str] | None]:
     """Return the separator, and the names of the columns as written; None if the first line is no line of names."""
-    first_rows = {}
+    first_rows: dict[str, list[str]] = {}
     for separator in (_expected(path), *(other for other in _SEPARATORS if other != _expected(path))):
         with _reader(path, separator) as reader:
-            first_rows[separator] = row = next(reader, [])
-        if any(name.strip().casefold() in known_names for name in row):
-            return separator, row
+            first_rows[separator] = next(reader, [])
+        if any(name.strip().casefold() in known_names for name in first_rows[separator]):
+            return separator, first_rows[separator]
     separator = _sniff(path) or _expected(path)
     row = first_rows[separator]
     return separator, None if any(len(name.strip()) > _LONGEST_NAME for name in row) else row
@@ -81,7 +81,7 @@ def _nameless_columns(path: Path, separator: str) -> tuple[list[str], int]:
 
 
 @contextmanager
-def _reader(path: Path, separator: str) -> "Iterator[csv._reader]":
+def _reader(path: Path, separator: str) -> Iterator[Any]:
     """Yield a reader of rows; errors name the file and the line."""
     with open_bytes(path) as stream, io.TextIOWrapper(cast(IO[bytes], stream), "utf-8-sig", newline="") as text:
         reader = csv.reader(text, delimiter=separator, strict=True)

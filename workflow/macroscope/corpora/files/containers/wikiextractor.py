@@ -21,7 +21,9 @@ def open_articles(path: Path) -> Rows:
 
 
 def _read(path: Path) -> NumberedRows:
-    beginning, fields, lines, length = 0, {}, [], 0
+    beginning, length = 0, 0
+    fields: dict[str, str] = {}
+    lines: list[str] = []
     for number, line in read_numbered_lines(path):
         if match := _BEGINNING.match(line):
             beginning, lines, length = number, [], 0
