@@ -6,6 +6,7 @@ import shlex
 import string
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import SNAKEFILE
 from macroscope.options import LONGEST_NAME
 from macroscope.plan import Plan
+from macroscope.stages import ANY_NAME
 from tests.fuzzing import FUZZ, is_one_sentence
 
 LONGEST_OF_A_FILE = 255
@@ -65,8 +67,13 @@ HOSTILE = [
     *("con", "null", "all", "true", "x" * 9, "x" * 20, "ab" * 20, "x" * 240, "x" * 5000, "é" * 127),
     *("".join(map(str, range(60)))[:length] for length in (LONGEST_NAME, LONGEST_NAME + 1, 240)),
 ]
-NAMES = st.sampled_from(HOSTILE) | st.text(max_size=8) | st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]*", fullmatch=True)
-FIT = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
+NAMES = st.sampled_from(HOSTILE) | st.text(max_size=8) | st.from_regex(r"[^\W_][\w-]*", fullmatch=True)
+
+
+def fits(name):
+    """Letters and marks of any script, digits, "-" and "_", in the composed form, in bytes that a path may have."""
+    signs = all(sign in "-_" or unicodedata.category(sign)[0] in "LMN" for sign in name)
+    return signs and 0 < len(name.encode()) <= LONGEST_NAME and unicodedata.is_normalized("NFC", name)
 
 
 def config_of(run="r", corpus="c", system="s", reference="real.jsonl", candidate="mine.jsonl", table=None):
@@ -95,22 +102,25 @@ def parsed(config):
 def test_any_names(run, corpus, system):
     config = parsed(config_of(run, corpus, system))
     if config is not None:
-        assert all(FIT.fullmatch(name) for name in (run, corpus, system))
+        assert all(map(fits, (run, corpus, system)))
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_names_in_each_place(name):
     repeats = re.search(r"(.+)\1{9}", name)
-    fits = bool(FIT.fullmatch(name)) and not name.startswith("-") and not repeats
+    is_fit = fits(name) and not name.startswith("-") and not repeats
     for place in ("run", "corpus", "system"):
         kept = place == "system" and name in ("control", "split_half")
-        assert (parsed(config_of(**{place: name})) is not None) == (fits and not kept), (place, name)
+        assert (parsed(config_of(**{place: name})) is not None) == (is_fit and not kept), (place, name)
 
 
 SENTENCES = {
-    "x" * 240: f"a name has at most {LONGEST_NAME} characters, and this one 240; shorten it",
+    "x" * 240: f"a name has at most {LONGEST_NAME} bytes, and this one 240; shorten it",
+    "名" * 40: "and this one 120; shorten it",
+    "e\u0301": "is not in Unicode's composed form (NFC)",
     **dict.fromkeys(
-        ["a b", "a\n", "-a", "..", "$(x)", "é", "", "a/b", "{a}"], "is not a name: names have letters (A to Z)"
+        ["a b", "a\n", "-a", "..", "$(x)", "µ", "", "a/b", "{a}", "\u0301a"],
+        "is not a name: names have letters, digits",
     ),
     "ab" * 20: "the workflow cannot use names that repeat 'ab' ten times or more; give another",
     1: "a name is text, and YAML takes this one for 1; put it in quotation marks",
@@ -135,10 +145,21 @@ def test_what_is_wrong_with_a_name_is_said(name):
 def test_names_from_files(files):
     names = names_of_candidates([Path(file) for file in files])
     assert list(names.values()) == [Path(file) for file in files]
-    assert all(FIT.fullmatch(name) for name in names)
+    assert all(map(fits, names))
     parts = number_parts(files)
     assert list(parts.values()) == files
-    assert all(FIT.fullmatch(part[4:] or "x") and len(f"{part}.parquet.json") < LONGEST_OF_A_FILE for part in parts)
+    assert all(fits(part[4:] or "x") and len(f"{part}.parquet.json") < LONGEST_OF_A_FILE for part in parts)
+
+
+@pytest.mark.parametrize("name", ["模型", "काम", "модель-2", "Ünïcode_7"])
+def test_names_in_any_script_are_kept(name):
+    """They are names of files, wildcards of Snakemake, columns and cells of LaTeX."""
+    (called,) = names_of_candidates([Path(f"{unicodedata.normalize('NFD', name)}.jsonl")])
+    assert called == name
+    config = parsed(config_of(name, name, name))
+    assert config is not None
+    assert Plan(config).systems.samples(name, name) == f"results/{name}/systems/{name}/{name}/samples.parquet"
+    assert re.fullmatch(ANY_NAME, name)
 
 
 def test_candidates_with_long_names_stay_apart():

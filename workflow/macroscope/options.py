@@ -3,15 +3,17 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Protocol, get_args
+from unicodedata import category, normalize
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, model_validator
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import require_regular
 
-_NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
+_NAME = r"[^\x00-/:-@\[-`{-\xbf][^\x00-,./:-@\[-^`{-\xbf]*"
+"""Pattern of names for the JSON schema: which letters there are beyond ASCII, no pattern says in all languages."""
 LONGEST_NAME = 100
-"""Largest number of characters of a name. A file's name, of at most 255 bytes, may hold two names and a description."""
+"""Most bytes of a name. A file's name, of at most 255 bytes, may hold two names and a description."""
 _REPEATED = re.compile(r"(.+?)\1{9,}")
 
 
@@ -20,8 +22,20 @@ def fit_for_paths(name: str) -> str:
 
     Snakemake mistakes names with a repeated suffix for infinite recursion.
     """
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[: 2 * LONGEST_NAME]
-    return _REPEATED.sub(r"\1", plain)[: LONGEST_NAME - len("-000")].strip("-_")
+    composed = normalize("NFC", name)[: 2 * LONGEST_NAME]
+    plain = re.sub("-+", "-", "".join(sign if _is_of_name(sign) else "-" for sign in composed))
+    encoded = _REPEATED.sub(r"\1", plain.lstrip("-_")).encode()[: LONGEST_NAME - len("-no000")]
+    return _without_leading_marks(encoded.decode("utf-8", "ignore")).strip("-_")
+
+
+def _is_of_name(sign: str) -> bool:
+    """Return whether a character may be in a name: a letter or a mark of any script, a number, "-" or "_"."""
+    return sign in "-_" or (category(sign)[0] in "LMN" and (sign.isascii() or sign >= "À"))
+
+
+def _without_leading_marks(name: str) -> str:
+    """Return a name without marks at its beginning, which would combine with what stands before it in a path."""
+    return name[next((at for at, sign in enumerate(name) if category(sign)[0] in "LN"), len(name)) :]
 
 
 def _require_fit(name: Any) -> Any:
@@ -30,12 +44,14 @@ def _require_fit(name: Any) -> Any:
         raise ValueError(f"a name is text, and YAML takes this one for {name!r}; put it in quotation marks")
     if not isinstance(name, str):
         return name
-    if len(name) > LONGEST_NAME:
-        raise ValueError(f"a name has at most {LONGEST_NAME} characters, and this one {len(name):,}; shorten it")
-    if not re.fullmatch(_NAME, name):
+    if not name or not all(map(_is_of_name, name)) or category(name[0])[0] not in "LN":
         raise ValueError(
-            f"{name!r} is not a name: names have letters (A to Z), digits, '-' and '_', and begin with no sign"
+            f"{name!r} is not a name: names have letters, digits, '-' and '_', and begin with a letter or a digit"
         )
+    if (size := len(name.encode())) > LONGEST_NAME:
+        raise ValueError(f"a name has at most {LONGEST_NAME} bytes, and this one {size:,}; shorten it")
+    if normalize("NFC", name) != name:
+        raise ValueError(f"{name!r} is not in Unicode's composed form (NFC), which tells names apart; write it so")
     if repetition := _REPEATED.search(name):
         raise ValueError(f"the workflow cannot use names that repeat {repetition[1]!r} ten times or more; give another")
     return name

@@ -56,6 +56,8 @@ COLLECTIONS = frozenset(
 )
 """Inputs of any number of files: the function gets a list."""
 
+ANY_NAME = r"[^/.]+"
+"""Wildcard constraint that matches any name (`options.Name`)."""
 NO_NAME = "(?!)"
 """Wildcard constraint that matches no name, for rules that the config does not use."""
 

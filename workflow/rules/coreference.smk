@@ -41,7 +41,7 @@ for resolver in EXTERNAL_RESOLVERS:
             f"logs/<run>/resolve_{resolver}/{{critic}}/{{corpus}}/{{collection}}.tsv"
         wildcard_constraints:
             critic=resolvers.critics_with(resolver),
-            collection=r"[A-Za-z0-9_.-]+(/\d+)?",
+            collection=r"[^/]+(/\d+)?",
         conda:
             f"../../envs/{resolver}.yaml"
         threads: 2

@@ -95,10 +95,15 @@ def inline_svg(path: Path) -> str:
     """Return the <svg> element of a file, with ids that are unique on a page with several figures."""
     svg = path.read_text(encoding="utf-8")
     svg = svg[svg.index("<svg") :]
-    prefix = re.sub(r"[^A-Za-z0-9]+", "-", path.stem + "-" + path.parent.name)
+    prefix = re.sub(r"[^A-Za-z0-9]+", _as_identifier, path.stem + "-" + path.parent.name)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     svg = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{prefix}-\2", svg)
     return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+
+
+def _as_identifier(signs: re.Match[str]) -> str:
+    """Return a hyphen in place of signs, with the numbers of letters beyond ASCII, so that names stay different."""
+    return "-" + "-".join(f"{ord(sign):x}" for sign in signs.group() if not sign.isascii())
 
 
 def html_table(table: pd.DataFrame) -> str:

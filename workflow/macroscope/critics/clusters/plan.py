@@ -5,7 +5,7 @@ from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOption
 from macroscope.critics.declaration import CriticPlan
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import ConfigView
-from macroscope.stages import Function, Wildcards, as_json
+from macroscope.stages import ANY_NAME, Function, Wildcards, as_json
 
 NAME = "clusters"
 _PACKAGE = "macroscope.critics.clusters"
@@ -49,7 +49,7 @@ class ProbingPlan(CriticPlan):
     def jobs(self) -> list[Job]:
         """Return the jobs that embed and probe corpora."""
         place = f"results/<run>/critics/{NAME}/{{corpus}}/probing"
-        encoder = r"[A-Za-z0-9_-]+"
+        encoder = ANY_NAME
         embed, probe = CRITIC.stages["embed_corpus"], CRITIC.stages["probe"]
         values: Values = {
             "encoder": lambda w: w.encoder,

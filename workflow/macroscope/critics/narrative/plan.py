@@ -10,7 +10,7 @@ from macroscope.critics.narrative import CRITIC
 from macroscope.critics.narrative.options import JUDGE, DetectorOptions, NarrativeOptions
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import ConfigView
-from macroscope.stages import Function, Wildcards, alternatives, as_json, flags
+from macroscope.stages import ANY_NAME, Function, Wildcards, alternatives, as_json, flags
 
 NAME = "narrative"
 OWN = "split.all"
@@ -191,10 +191,10 @@ class NarrativePlan(CriticPlan):
             constraints={
                 "critic": alternatives(self._names),
                 "kind": r"[A-Za-z0-9_-]+",
-                "collection": r"[A-Za-z0-9_.-]+(/\d+)?",
+                "collection": r"[^/]+(/\d+)?",
                 "task": "missing|discordant",
-                "detector": r"[A-Za-z0-9_-]+",
-                "autoencoder": r"[A-Za-z0-9_-]+",
+                "detector": ANY_NAME,
+                "autoencoder": ANY_NAME,
             },
         )
 
