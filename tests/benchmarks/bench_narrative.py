@@ -22,8 +22,8 @@ from macroscope.critics.narrative.narratives import Narratives
 from macroscope.critics.narrative.retrieval import Matches, MatchIndex, find_best_matches
 from macroscope.critics.narrative.sentence_detector import SentenceDetector, Size
 from macroscope.critics.narrative.token_detector import TokenDetector
-from macroscope.critics.words import lower_case_words
 from macroscope.files import REPOSITORY
+from macroscope.natural_language.words import lower_case_words
 
 STORIES, SENTENCES, CANDIDATES, OF_REFERENCE, OF_INDEX = 126_524, 5, 100, 20, 2000
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))

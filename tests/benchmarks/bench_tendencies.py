@@ -22,9 +22,9 @@ from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.critics.tendencies import projection
 from macroscope.critics.tendencies.latents import read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.tokens import MosesTokens
 from macroscope.documents import Collection, Document, Provenance, Section, in_batches, write_documents
 from macroscope.files import REPOSITORY
+from macroscope.natural_language.tokens import MosesTokens
 
 DOCUMENTS, OF_REFERENCE = 20_000, 1000
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))

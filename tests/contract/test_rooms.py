@@ -23,7 +23,7 @@ GROUND = "ground"
 """Place of the modules that are in no room."""
 FLOORS = [
     {GROUND},
-    {"execution", "statistics"},
+    {"execution", "natural_language", "statistics"},
     {"corpora"},
     {"systems"},
     {"critics"},

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.corpora.plain_text import split_sentences
+from macroscope.natural_language.sentences import split_sentences
 
 
 def sentences(text, language="en"):

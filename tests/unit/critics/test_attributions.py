@@ -24,10 +24,10 @@ from macroscope.critics.strings.estimators import NgramEstimator
 from macroscope.critics.strings.texts import Texts
 from macroscope.critics.tendencies.attribution import distances, find_repetitions
 from macroscope.critics.tendencies.latents import PER_TEXT
-from macroscope.critics.words import locate_words, lower_case_words
 from macroscope.document_keys import opening_of
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.words import locate_words, lower_case_words
 from macroscope.options import CONTROL
 from macroscope.systems.ngram.backoff import words_of
 

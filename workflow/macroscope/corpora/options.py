@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from macroscope.documents import SPLITS
+from macroscope.natural_language.languages import LanguageCode
 from macroscope.options import Options, UserPath
 
 Split = Literal["train", "valid", "test"]
@@ -108,7 +109,11 @@ class Corpus(Options):
 
     own_ids: ClassVar[bool] = False
 
-    language: str = Field("en", description="ISO 639-1 code; section titles are lemmatised in this language.")
+    language: LanguageCode = Field(
+        "en",
+        description="Language of the texts (ISO 639-1), which decides on words, sentences, stop words and lemmas of"
+        " titles, and on the critics that fit.",
+    )
     unit: Literal["document", "line"] = Field(
         "document",
         description="Unit that becomes a document; line: every line of text by itself, untitled (meister2021).",

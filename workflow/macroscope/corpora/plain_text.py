@@ -1,15 +1,11 @@
-"""Tidying of plain text, and its segmentation into sentences."""
+"""Tidying of plain text."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 from unicodedata import normalize
 
-from sentencex import segment
-
-_SPACE = re.compile(r"\s")
 _SPACES = re.compile(r"[^\S\n]+")
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _LINE_BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -43,33 +39,3 @@ def join_lines(lines: Iterable[str]) -> str:
     """Join the lines that have text; see `tidy`."""
     tidied = (_SPACES.sub(" ", line).strip() for line in lines)
     return "\n".join(line for line in tidied if line)
-
-
-def split_sentences(text: str, language: str = "en") -> list[str]:
-    """Split a text into sentences, by rules and a language's abbreviations.
-
-    A line break ends a sentence, because a section's text has one line per paragraph.
-
-    Parameters
-    ----------
-    language
-        ISO 639-1 code; an unknown language is split by the rules that all languages share.
-
-    Returns
-    -------
-    list of str
-        Sentences, each with the white space after it; joined, they give the text. Empty if the text is white space.
-    """
-    sentences: list[str] = []
-    start = 0
-    for line in _LINES.findall(text):
-        # Unusual white space can make the segmenter fail, so it is replaced by spaces. The segmenter's sentences are
-        # together as long as its input.
-        for sentence in segment(language, _SPACE.sub(" ", line)):
-            piece = text[start : start + len(sentence)]
-            start += len(sentence)
-            if sentences and not (piece.strip() and sentences[-1].strip()):
-                sentences[-1] += piece  # white space belongs to the sentence beside it
-            else:
-                sentences.append(piece)
-    return sentences if text.strip() else []

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import regex
-import simplemma
 import yaml
 
-from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES
+from macroscope.natural_language.lemmas import lemmatise, singular
 
 _MARKUP = re.compile(r"<[^>]*>|\{\{[^{}]*\}\}|'{2,}|\[\[(?:[^\]|]*\|)?|\]\]|@x(?:cite|math)\d*")
 _LIST_ROMAN = re.compile(r"^\s*(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})\s*[.):–—-]+(?=\s|$)")
@@ -34,18 +33,13 @@ def normalise_title(title: str, language: str = "en") -> str:
         Title as in the document.
     language
         ISO 639-1 code. English words are lemmatised as nouns, as the paper's lemmatiser does without a part of speech
-        ("playing career" stays, "results" becomes "result"); words of other languages through simplemma.
+        ("playing career" stays, "results" becomes "result"); see `natural_language.lemmas` for other languages.
 
     Returns
     -------
     str
         Words joined by single spaces. A title without any word ("1998") keeps its lower-cased form: it is a title,
         though a rare one.
-
-    Raises
-    ------
-    MacroscopeError
-        If there are no lemmas for the language.
     """
     return _normalise(title, language)
 
@@ -78,13 +72,6 @@ class _Spelling:
 
 @cache
 def _spelling(language: str) -> _Spelling:
-    try:
-        simplemma.lemmatize("a", lang=language)
-    except ValueError:
-        raise MacroscopeError(
-            f"language {language!r}: no lemmas for its section titles; give an ISO 639-1 code that simplemma supports"
-            " (en, de, es, fr, it, ...)"
-        ) from None
     entries = yaml.safe_load((RESOURCES / "title_spellings.yaml").read_text(encoding="utf-8"))
     entry = entries.get(language, {})
     return _Spelling(entry.get("lemmas", {}), entry.get("words", {}), entry.get("conjunction", " "))
@@ -93,31 +80,5 @@ def _spelling(language: str) -> _Spelling:
 def _standard_word(word: str, language: str, spelling: _Spelling) -> str:
     lemma = spelling.lemmas.get(word)
     if lemma is None:
-        lemma = _noun_lemma(word) if language == "en" else _lemma(word, language)
+        lemma = singular(word) if language == "en" else lemmatise(word, language)
     return spelling.words.get(lemma, lemma)
-
-
-def _lemma(word: str, language: str) -> str:
-    """Lemmatise a word in any language; German nouns are listed with a capital only."""
-    if language == "de":
-        word = word.capitalize()
-    return simplemma.lemmatize(word, lang=language).lower()
-
-
-def _noun_lemma(word: str) -> str:
-    """Return the singular of an English plural; every other word, such as a verb form, is unchanged.
-
-    The dictionary's lemma counts only if a rule of plural formation leads from it to the word.
-    """
-    lemma = simplemma.lemmatize(word, lang="en").lower()
-    return lemma if word in _plurals(lemma) else word
-
-
-def _plurals(noun: str) -> set[str]:
-    plurals = {noun + "s", noun + "es"}
-    for singular_end, plural_end in (("y", "ies"), ("f", "ves"), ("fe", "ves"), ("man", "men"), ("is", "es"),
-                                     ("us", "i"), ("on", "a"), ("um", "a"), ("x", "ces"), ("ex", "ices"),
-                                     ("ix", "ices"), ("a", "ae")):  # fmt: skip
-        if noun.endswith(singular_end):
-            plurals.add(noun.removesuffix(singular_end) + plural_end)
-    return plurals

@@ -22,12 +22,13 @@ from pydantic import Field
 from macroscope.corpora.archives import open_archive, open_member, open_zip, read_member
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
-from macroscope.corpora.plain_text import split_sentences, tidy
+from macroscope.corpora.plain_text import tidy
 from macroscope.corpora.records import read_identifier, read_numbered_lines
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep, require_whole_characters
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import UserPath
 from macroscope.progress import Progress
 

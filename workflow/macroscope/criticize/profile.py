@@ -14,11 +14,11 @@ import pandas as pd
 from macroscope.corpora.files.parsing import HARD_WRAPPED, NOT_COMPOSED
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.corpora.splits import assign_split
-from macroscope.corpora.stop_words import list_languages, stop_words
 from macroscope.document_keys import shared_id
 from macroscope.documents import SPLITS, Count, Document, Provenance
+from macroscope.natural_language.sentences import split_sentences
+from macroscope.natural_language.stop_words import list_languages, stop_words
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
 MOST_DOCUMENTS = 20_000

@@ -15,13 +15,13 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.human.assignment import Design, Showing, assign_documents
 from macroscope.human.pool import Pool
 from macroscope.human.questionnaire import Questionnaire
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.tables import write_csv
 
 log = logging.getLogger("macroscope")

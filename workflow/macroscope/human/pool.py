@@ -13,6 +13,7 @@ from macroscope.corpora.titles import normalise_title
 from macroscope.documents import Document, Provenance, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
+from macroscope.natural_language.languages import require_code
 from macroscope.options import CONTROL, require_name
 from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.systems import SystemsPlan
@@ -97,6 +98,7 @@ def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], l
     training
         Number of documents of the training phase.
     """
+    require_code(language)
     counts: Counter[str] = Counter()
     documents = {name: _read(paths, name, counts) for name, paths in {CONTROL: real, **systems}.items() if paths}
     texts = [_with_types(document, language) for document in documents.get(CONTROL, [])]

@@ -16,10 +16,10 @@ from macroscope.corpora.simulated.languages import (
     simulate_texts,
     write_corpus,
 )
-from macroscope.critics.words import lower_case_words
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
+from macroscope.natural_language.words import lower_case_words
 
 NAMES = {name.lower() for name in resource()["meanings"]["place"]}
 

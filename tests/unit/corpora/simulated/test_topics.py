@@ -6,10 +6,10 @@ from scipy.stats import chi2
 
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.topics import TopicProcess, generate, simulate_texts, topic_process, write_corpus
-from macroscope.corpora.stop_words import stop_words
-from macroscope.critics.words import lower_case_words
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import lower_case_words
 
 PROCESS = topic_process()
 

@@ -7,7 +7,7 @@ import pytest
 
 from macroscope.critics.narrative import retrieval
 from macroscope.critics.narrative.retrieval import find_best_matches
-from macroscope.critics.words import lower_case_words
+from macroscope.natural_language.words import lower_case_words
 
 from .made import random_sentences
 

@@ -65,7 +65,7 @@ def test_the_language_is_the_corpus_s_unless_the_options_name_another(tmp_path):
         project(Collection(path), language=language, options=TendenciesOptions(language=option), output=output)
         stop_words[language, option] = read_token_counts(output).texts["stop_words"].tolist()
     assert stop_words["en", None] == [0, 1]
-    assert stop_words["fr", None] == stop_words["en", "fr"] == [0, 0]  # there is no list of French stop words
+    assert stop_words["fr", None] == stop_words["en", "fr"] == [1, 0]
 
 
 @pytest.mark.slow
@@ -221,3 +221,15 @@ def test_several_texts_of_a_document_count_as_one_document(tmp_path):
     assert rows.loc["length_mean_difference", "value"] == pytest.approx(-4)
     assert rows.loc["length_mean_difference", "p_value"] == pytest.approx(1 / 15)
     assert rows.loc["tvd_sup", "n_reference"] == 4
+
+
+def test_the_share_of_stop_words_is_undefined_without_a_list(tmp_path):
+    rng = np.random.default_rng(1)
+    options = OPTIONS.model_copy(update={"language": "ta"})
+    sides = [collection(tmp_path, name, random_texts(rng, 30), options) for name in "ab"]
+    rows = comparison.compare(*sides, options, Resampling(200, 199)).rows.set_index("statistic")
+    of_stop_words = rows[rows.index.str.startswith("stop_word")]
+    assert len(of_stop_words)
+    assert of_stop_words[["value", "ci_low", "p_value"]].isna().all(axis=None)
+    assert rows.loc[["length_mean_difference", "symbol_share_mean_difference"], "value"].notna().all()
+    assert latents.read_document_features(tmp_path / "a.parquet", None).numbers.shape == (30, len(latents.PER_TEXT))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from macroscope.critics.tendencies.features import compression_ratio, count_features, is_symbol
-from macroscope.critics.tendencies.tokens import Batch
+from macroscope.natural_language.tokens import Batch
 
 
 def batch_of(texts):

@@ -6,7 +6,6 @@ import lzma
 import numpy as np
 import pytest
 
-from macroscope.corpora.stop_words import stop_words
 from macroscope.critics import critics
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.tendencies.comparison import compare, describe, split_into_halves
@@ -14,6 +13,7 @@ from macroscope.critics.tendencies.latents import read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.natural_language.stop_words import stop_words
 from macroscope.resampling import Resampling
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 

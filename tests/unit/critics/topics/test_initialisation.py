@@ -8,7 +8,7 @@ from macroscope.critics.topics.fitting import Settings, fit
 from macroscope.critics.topics.initialisation import build_initial_model
 from macroscope.critics.topics.known_truth import match_topics
 from macroscope.critics.topics.word_counts import WordCounts, count_words
-from macroscope.critics.words import lower_case_words
+from macroscope.natural_language.words import lower_case_words
 
 PROCESS = topic_process()
 

@@ -118,11 +118,14 @@ def test_sentences_of_a_narrative_are_kept_only_with_its_text(perturb):
 @pytest.mark.parametrize(
     ("step", "language", "message"),
     [
-        ("remove_articles", "de", r"step 1 \(remove_articles\): the articles of language 'de' are not known"),
+        ("remove_articles", "ru", r"step 1 \(remove_articles\): Russian has no articles that are known here"),
+        ("remove_articles", "zh", "Chinese has no articles"),
+        ("remove_stop_words", "ja", "words are removed between spaces, which Japanese does not write"),
+        ("swap_entities", "ar", "which do not distinguish them in Arabic"),
         (
             "remove_stop_words",
-            "de",
-            "there is no list of stop words for language 'de'; add resources/stop_words/de.txt",
+            "ta",
+            "there is no list of stop words for Tamil; add resources/stop_words/ta.txt",
         ),
         ("swap_pronouns", "de", "only English pronouns are known"),
     ],

@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from macroscope.corpora.plain_text import split_sentences
-from macroscope.corpora.stop_words import stop_words
 from macroscope.documents import Document, Section
+from macroscope.natural_language.sentences import split_sentences
+from macroscope.natural_language.stop_words import stop_words
 from macroscope.systems.perturbation.mentions import find_entities, swap_entities, swap_pronouns
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.corpora.stop_words import stop_words
 from macroscope.documents import Document, Section
+from macroscope.natural_language.stop_words import stop_words
 from macroscope.systems.perturbation.words import remove_articles, remove_stop_words, shuffle_words, truncate
 
 ARTICLES = ("a", "an", "the")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from macroscope.corpora.simulated.languages import languages, simulate_texts
-from macroscope.critics.words import lower_case_words
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
+from macroscope.natural_language.words import lower_case_words
 from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.generation import translate
 from macroscope.systems.translation.pairs import train_piece_tokenizer

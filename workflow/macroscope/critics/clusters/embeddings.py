@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from macroscope.critics.clusters.latents import LATENTS, Vectors
 from macroscope.critics.clusters.options import EmbeddingOptions
+from macroscope.critics.excerpts import shorten
 from macroscope.critics.latents import key_columns, set_width, vector_column, write_latents
 from macroscope.critics.text_encoder import TextEncoder
-from macroscope.critics.words import shorten
 from macroscope.documents import Collection, Document
 
 EXCERPT = 300

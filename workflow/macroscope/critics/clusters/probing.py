@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope import __version__
-from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.clusters.blocks import count_unique_rows
 from macroscope.critics.clusters.clustering import fit, prepare
 from macroscope.critics.clusters.kmeans import Labels
@@ -25,6 +24,7 @@ from macroscope.critics.latents import vector_column
 from macroscope.documents import Collection, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.natural_language.stop_words import stop_words
 from macroscope.progress import progress
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
@@ -80,11 +80,11 @@ def embed_corpus(documents: Path, *, encoder: str, options: ClustersOptions, out
     # Encoders and tokenizers are slow to import, and every comparison imports this module for its statistics.
     from macroscope.critics.clusters.embeddings import embed_batches, load_text_encoder
     from macroscope.critics.tendencies.features import count_features
-    from macroscope.critics.tendencies.tokens import MosesTokens
+    from macroscope.natural_language.tokens import make_tokenizer
 
     loaded_encoder = load_text_encoder(options.probing[0].encoders[encoder])
     language = read_provenance(documents).options.get("language", "en")
-    tokenize, words = MosesTokens(language), stop_words(language)
+    tokenize, words = make_tokenizer(language), stop_words(language)
     fields = [("split", pa.string()), ("label", pa.string()), *((name, pa.float64()) for name in SHARES)]
     schema = pa.schema([*fields, ("embedding", pa.list_(pa.float32(), loaded_encoder.width))])
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:

@@ -12,8 +12,8 @@ from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.transition_graph import plot_transition_graph
 from macroscope.critics.coherence.transitions import build_transition_table
+from macroscope.critics.excerpts import shorten
 from macroscope.critics.first_texts import first_texts
-from macroscope.critics.words import shorten
 from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save

@@ -8,7 +8,6 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.critics.coreference.chains import Chain, build_chain
 from macroscope.critics.coreference.latents import LATENTS
 from macroscope.critics.coreference.mentions import Resolved, read_resolved
@@ -18,6 +17,7 @@ from macroscope.critics.coreference.rules.resolve import resolve_text
 from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.progress import Progress
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from macroscope.critics.attributions import Attribution, Span, read_latent_nlls, write_attributions
 from macroscope.critics.languages.latents import read_proportions
 from macroscope.critics.languages.model import Array, LatentDirichletAllocation
-from macroscope.critics.words import locate_words
 from macroscope.documents import Collection, Document
 from macroscope.files import read_json
+from macroscope.natural_language.words import locate_words
 
 MIN_PROBABILITY = 0.5
 """Probability of another language than the document's main one, above which a word is marked."""

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.excerpts import shorten
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.topic_shares import EXCERPT, TopicShares, sample_mask, share_differences, share_divergences
-from macroscope.critics.words import shorten
 from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.resampling import Resampling

@@ -12,8 +12,8 @@ from scipy.special import digamma
 
 from macroscope.corpora.simulated.languages import languages, simulate_texts
 from macroscope.critics.languages.model import Array, LatentDirichletAllocation
-from macroscope.critics.words import lower_case_words
 from macroscope.files import read_json, write_json
+from macroscope.natural_language.words import lower_case_words
 
 TEXTS, SEED = 4000, 0x7E
 

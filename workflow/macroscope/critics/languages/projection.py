@@ -12,9 +12,9 @@ from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.languages.sampling import Posterior, sample_posterior
 from macroscope.critics.latents import batches_with_progress, key_columns, set_width, vector_column, write_latents
-from macroscope.critics.words import lower_case_words
 from macroscope.documents import Collection, Document
 from macroscope.files import read_json
+from macroscope.natural_language.words import lower_case_words
 from macroscope.progress import Progress
 
 

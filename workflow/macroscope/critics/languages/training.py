@@ -10,10 +10,10 @@ import tomotopy
 
 from macroscope.critics.languages.model import Array, LatentDirichletAllocation
 from macroscope.critics.languages.options import LanguagesOptions
-from macroscope.critics.words import lower_case_words
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
+from macroscope.natural_language.words import lower_case_words
 from macroscope.progress import Progress
 from macroscope.tables import write_csv
 

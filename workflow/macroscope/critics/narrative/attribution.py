@@ -5,12 +5,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.critics.attributions import Attribution, Span, read_nll_rates, write_attributions
 from macroscope.critics.latents import stream_latents
 from macroscope.critics.narrative.latents import LATENTS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.documents import Collection, Document
+from macroscope.natural_language.sentences import split_sentences
 
 
 def attribute(texts: Collection, latents: Path, scores: Path, inference: Path, *, language: str, output: Path) -> None:

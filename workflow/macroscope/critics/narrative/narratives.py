@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.sentences import split_sentences
 
 Integers = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.floating]

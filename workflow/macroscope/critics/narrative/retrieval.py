@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from macroscope.critics.narrative.narratives import Integers
-from macroscope.critics.words import lower_case_words
+from macroscope.natural_language.words import lower_case_words
 from macroscope.progress import Progress
 
 MANY = 20_000

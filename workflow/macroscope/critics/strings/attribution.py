@@ -1,6 +1,5 @@
 """Attribution of the strings critic: surprising words, under n-gram models of real texts that exclude the text."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +14,11 @@ from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.critics.subsampling import subsample
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
-from macroscope.systems.ngram.backoff import SYMBOLS, words_of
+from macroscope.natural_language.words import locate_pieces
+from macroscope.systems.ngram.backoff import BETWEEN_SPACES, SYMBOLS, words_of
 
 RARER = 0.98
 """Quantile of the surprisal of real text's words above which a word is marked."""
-_WORD = re.compile("[^\0\t\n\r ]+")
 
 
 @dataclass(frozen=True)
@@ -110,10 +109,10 @@ def mark_words(document: Document, surprisals: Array, threshold: float) -> Itera
         Surprisals of the document's words, and of its end, in nats.
     """
     places = [
-        (number, match.start(), match.end())
+        (number, start, end)
         for number, section in enumerate(document.sections)
-        for match in _WORD.finditer(section.text)
-        if match.group() not in SYMBOLS
+        for start, end in locate_pieces(section.text, BETWEEN_SPACES)
+        if section.text[start:end] not in SYMBOLS
     ]
     for place, surprisal in zip(places, surprisals[:-1].tolist(), strict=True):
         if surprisal > threshold:

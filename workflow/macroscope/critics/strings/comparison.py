@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.excerpts import shorten
 from macroscope.critics.latents import stream_latents
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.strings.cross_fitting import LogProbabilities, score_cross_fitted, score_in_sample
@@ -19,7 +20,6 @@ from macroscope.critics.strings.estimators import make_estimator
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
 from macroscope.critics.subsampling import subsample
-from macroscope.critics.words import shorten
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.resampling import Resampling

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from macroscope.critics.tendencies.tokens import Batch, Integers
+from macroscope.natural_language.tokens import Batch, Integers
 
 REPEATED_NGRAMS = {2: 1, 4: 2}
 """Lengths of n-grams whose duplicates are counted -> exponent of 2."""

@@ -37,7 +37,7 @@ PER_TEXT = (
 """Names of the numbers of every text; NaN if a text is too short for a number."""
 LATENTS = latents_schema(
     pa.field("block", pa.int32(), nullable=False),
-    *(pa.field(name, pa.int32(), nullable=False) for name in INTEGERS),
+    *(pa.field(name, pa.int32(), nullable=name == "stop_words") for name in INTEGERS),
     *(pa.field(name, pa.float64()) for name in REALS),
     pa.field("block_counts", pa.list_(pa.struct([("type", pa.string()), ("count", pa.int64())])), nullable=False),
 )

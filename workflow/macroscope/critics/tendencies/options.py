@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.natural_language.languages import LanguageCode
 from macroscope.options import ConfigView, Options, require_name
 
 
@@ -13,11 +14,13 @@ class TendenciesOptions(Options):
     unit: Literal["document", "section", "line"] = Field(
         "document", description="Unit of text whose length and types are counted (paper: a line of Wikipedia)."
     )
-    language: str | None = Field(
-        None,
-        description="ISO 639-1 code of the tokenization rules and stop words; default: the corpus's language.",
+    language: LanguageCode | None = Field(
+        None, description="Language of the tokenization rules and stop words; default: the corpus's language."
     )
-    tokenizer: Literal["moses"] = Field("moses", description="Tokenizer: the rules of Moses, then lower case.")
+    tokenizer: Literal["moses"] = Field(
+        "moses",
+        description="Tokenizer: the rules of Moses, then lower case; ICU's in languages that Moses has no rules for.",
+    )
     ranks: int = Field(10000, ge=1, description="Number of ranks in the rank-frequency distances (paper: 10,000).")
     min_texts_per_length: int = Field(
         10,

@@ -13,14 +13,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from macroscope.arrays import usable_cores
-from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.latents import write_latents
 from macroscope.critics.tendencies.features import compression_ratio, count_features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, LATENTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.tokens import Batch, MosesTokens
 from macroscope.document_keys import opening_of
 from macroscope.documents import Collection, Document, in_batches
+from macroscope.natural_language.stop_words import has_stop_words, stop_words
+from macroscope.natural_language.tokens import Batch, Tokenizer, make_tokenizer
 from macroscope.progress import progress
 from macroscope.statistics.document_groups import find_repeated_documents
 
@@ -96,8 +96,8 @@ def _compute_tables(tasks: Iterator[tuple[Texts, str]], processes: int, stack: E
 
 
 @cache
-def _tokenizer(language: str) -> MosesTokens:
-    return MosesTokens(language)
+def _tokenizer(language: str) -> Tokenizer:
+    return make_tokenizer(language)
 
 
 def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
@@ -110,6 +110,8 @@ def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
     columns["compression_ratio"] = np.array([compression_ratio(text.text) for text in texts])
     columns["id"] = [text.document for text in texts]
     columns["opening"] = [text.opening for text in texts]
+    if not has_stop_words(language):
+        columns["stop_words"] = [None] * len(texts)  # undefined, not 0
     columns["block"] = blocks.astype(np.int32)
     is_first = np.array([text.is_first for text in texts], dtype=bool)
     columns["block_counts"] = _block_counts(blocks, is_first, batch)

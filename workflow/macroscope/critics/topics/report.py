@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
+from macroscope.critics.excerpts import shorten
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
-from macroscope.critics.words import shorten
 from macroscope.files import read_json
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import number, read_csv

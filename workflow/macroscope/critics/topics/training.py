@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.topics.fitting import Fit, Settings, fit
 from macroscope.critics.topics.inference import Convergence, infer_all
 from macroscope.critics.topics.model import CorrelatedTopicModel
@@ -21,6 +20,7 @@ from macroscope.critics.topics.word_counts import WordCounts, count_words
 from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
+from macroscope.natural_language.stop_words import stop_words
 from macroscope.progress import progress
 from macroscope.tables import write_csv
 from macroscope.training import discard

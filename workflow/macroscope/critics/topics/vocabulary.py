@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from macroscope.critics.words import lower_case_words
 from macroscope.documents import Document
+from macroscope.natural_language.words import lower_case_words
 
 Tokenize = Callable[[str], list[str]]
 _LATEX_DEBRIS = ("xmath", "xcite")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macroscope.critics.attributions import read_scores
-from macroscope.critics.words import shorten
+from macroscope.critics.excerpts import shorten
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 

@@ -12,19 +12,24 @@ from typing import BinaryIO
 import numpy as np
 
 from macroscope.arrays import mapped
+from macroscope.natural_language.words import split_at_spaces
 from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers, Trie, write_words
 from macroscope.systems.ngram.model import NgramModel, Reals
 
 BEGINNING, END, UNKNOWN = "<s>", "</s>", "<unk>"
 SYMBOLS = (BEGINNING, END, UNKNOWN)
-_SPACE = re.compile("[\0\t\n\r ]+")
+BETWEEN_SPACES = re.compile("[^\0\t\n\r ]+")
+"""What KenLM takes for a word."""
 _NOTHING = 0.0
 _IMPOSSIBLE = -99.0
 
 
 def words_of(text: str) -> list[str]:
-    """Split a text into words like KenLM: at spaces, tabs, line ends and zeros, without the model's own symbols."""
-    return [word for word in _SPACE.split(text) if word and word not in SYMBOLS]
+    """Split a text into words like KenLM: at spaces, tabs, line ends and zeros, without the model's own symbols.
+
+    Scripts without spaces are split by a dictionary.
+    """
+    return [word for word in split_at_spaces(text, BETWEEN_SPACES) if word not in SYMBOLS]
 
 
 def write_word_numbers(texts: Iterable[Sequence[str]], stream: BinaryIO) -> list[str]:

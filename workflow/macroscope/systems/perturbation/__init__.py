@@ -59,7 +59,7 @@ class PerturbationSystem(SystemOptions):
 
     def resources_read(self, language: str) -> list[str]:
         """Return the list of stop words if it exists and a step reads it."""
-        from macroscope.corpora.stop_words import stop_words_path
+        from macroscope.natural_language.stop_words import stop_words_path
 
         path = stop_words_path(language)
         return [str(path)] if any(step.reads_stop_words for step in self.perturb) and path.exists() else []

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document, Section
+from macroscope.natural_language.sentences import split_sentences
 
 
 @dataclass(frozen=True)

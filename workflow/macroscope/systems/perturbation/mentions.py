@@ -16,8 +16,8 @@ from itertools import chain
 
 import numpy as np
 
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.systems.perturbation.halves import sample_cycle
 from macroscope.systems.perturbation.pieces import regroup, replace_texts, round_share
 

@@ -12,13 +12,21 @@ from itertools import islice
 import numpy as np
 
 from macroscope.documents import Document, Section
+from macroscope.natural_language.words import needs_dictionary, split_at_spaces
 
 _WORD = re.compile(r"^\s*\S+\s*|\S+\s*")
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words, each with the white space after it."""
-    return _WORD.findall(text)
+    """Split a text into words, each with the white space after it; a dictionary splits scripts without spaces."""
+    pieces = _WORD.findall(text)
+    return [word for piece in pieces for word in _cut(piece)] if needs_dictionary(text) else pieces
+
+
+def _cut(piece: str) -> list[str]:
+    words = split_at_spaces(piece)
+    begin, end = len(piece) - len(piece.lstrip()), len(piece.rstrip())
+    return [piece[:begin] + words[0], *words[1:-1], words[-1] + piece[end:]] if len(words) > 1 else [piece]
 
 
 def rearrange(pieces: Sequence[str], order: Iterable[int]) -> list[str]:

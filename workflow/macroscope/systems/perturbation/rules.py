@@ -6,9 +6,11 @@ from zlib import crc32
 
 import numpy as np
 
-from macroscope.corpora.stop_words import stop_words, stop_words_path
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.function_words import ARTICLES
+from macroscope.natural_language.languages import ENGLISH, LANGUAGES, name_of
+from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.systems.perturbation.halves import splice_documents, swap_first_halves
 from macroscope.systems.perturbation.mentions import swap_entities, swap_pronouns
 from macroscope.systems.perturbation.pieces import drop_sections, shuffle_sections
@@ -30,7 +32,6 @@ from macroscope.systems.perturbation.steps import (
     Truncate,
 )
 from macroscope.systems.perturbation.words import (
-    ARTICLES,
     remove_articles,
     remove_stop_words,
     shuffle_words,
@@ -97,12 +98,22 @@ def require_language(step: AnyStep, language: str, place: str) -> None:
     place
         Place of the step in the config, for the message.
     """
+    lacking = _lacking(step, language)
+    if lacking is not None:
+        raise MacroscopeError(f"{place}: {lacking}")
+
+
+def _lacking(step: AnyStep, language: str) -> str | None:
+    """Return what a rule lacks for a language, and the way out; None if it lacks nothing."""
+    name = name_of(language)
     if isinstance(step, RemoveArticles) and step.articles is None and language not in ARTICLES:
-        raise MacroscopeError(f"{place}: the articles of language '{language}' are not known; name them in 'articles'")
-    if isinstance(step, RemoveStopWords) and not stop_words_path(language).exists():
-        raise MacroscopeError(
-            f"{place}: there is no list of stop words for language '{language}'; add"
-            f" resources/stop_words/{language}.txt, or omit the step"
-        )
-    if isinstance(step, SwapPronouns) and language != "en":
-        raise MacroscopeError(f"{place}: only English pronouns are known, not those of '{language}'; omit the step")
+        return f"{name} has no articles that are known here; name them in 'articles', or omit the step"
+    if isinstance(step, RemoveArticles | RemoveStopWords) and not LANGUAGES[language].has_spaces:
+        return f"words are removed between spaces, which {name} does not write; omit the step"
+    if isinstance(step, RemoveStopWords) and not has_stop_words(language):
+        return f"there is no list of stop words for {name}; add resources/stop_words/{language}.txt, or omit the step"
+    if isinstance(step, SwapPronouns) and language != ENGLISH:
+        return f"only English pronouns are known, not those of {name}; omit the step"
+    if isinstance(step, SwapEntities) and (language == "de" or not LANGUAGES[language].has_capitals):
+        return f"names are recognized by their capitals, which do not distinguish them in {name}; omit the step"
+    return None

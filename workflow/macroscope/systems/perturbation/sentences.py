@@ -5,8 +5,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.systems.perturbation.pieces import rearrange, regroup, replace_core, replace_texts, round_share
 
 

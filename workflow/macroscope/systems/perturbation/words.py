@@ -9,9 +9,6 @@ import numpy as np
 from macroscope.documents import Document
 from macroscope.systems.perturbation.pieces import rearrange, regroup, replace_texts, round_share, split_words
 
-ARTICLES = {"en": ("a", "an", "the")}
-"""Articles by language."""
-
 _LETTER = re.compile(r"\w")
 _STOPS = ".,;:!?…"
 

@@ -5,8 +5,8 @@ from functools import cache
 
 import yaml
 
-from macroscope.corpora.stop_words import stop_words
 from macroscope.files import RESOURCES
+from macroscope.natural_language.stop_words import stop_words
 
 UNKNOWN, MALE, FEMALE, PLURAL = 0, 1, 2, 3
 US, ME, YOU = 4, 5, 6

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from macroscope.corpora.plain_text import split_sentences
+from macroscope.natural_language.sentences import split_sentences
 
 # Initials and abbreviated titles keep their dot, names their apostrophe and hyphen; "'s" and "n't" are words.
 _LETTER = r"[^\W_]"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from macroscope.critics.words import shorten
+from macroscope.critics.excerpts import shorten
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,29 @@
 """Tokenization of meister2021 (§5): the rules of Moses (Koehn et al. 2007), then lower case.
 
-The rules come from sacremoses, a maintained port, which applies some twenty regular expressions to every sentence.
-They depend on nothing beyond white space, with two exceptions: a comma or an apostrophe at the beginning or end of the
-text has no neighbour, and whether a full stop is split from its word depends on the beginning of the next word. So the
-tokens of a word in this context are computed once, for many words at a time, and cached: most words of a text have
-occurred before.
+The rules come from sacremoses, a maintained port. Languages that Moses has no rules for, or whose words no spaces
+separate, are tokenized by the rules and dictionaries of ICU.
+
+sacremoses applies some twenty regular expressions to every sentence. They depend on nothing beyond white space, with
+two exceptions: a comma or an apostrophe at the beginning or end of the text has no neighbour, and whether a full stop
+is split from its word depends on the beginning of the next word. So the tokens of a word in this context are computed
+once, for many words at a time, and cached: most words of a text have occurred before.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
 import numpy as np
 import pandas as pd
+from icu4py.breakers import WordBreaker
 from numpy.typing import NDArray
 from sacremoses import MosesTokenizer
+from sacremoses.corpus import NonbreakingPrefixes
 
 from macroscope.documents import in_batches
+from macroscope.natural_language.languages import LANGUAGES
 
 MAX_CACHED_WORDS = 1 << 19
 """Largest number of cached words in context; the cache is cleared when it would grow beyond."""
@@ -56,22 +62,15 @@ class Batch:
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
 
-class MosesTokens:
-    """Tokenizer with the rules of Moses, in lower case.
+class Tokenizer(ABC):
+    """Tokenizer, in lower case, that computes the tokens of each word in its context once."""
 
-    Parameters
-    ----------
-    language
-        ISO 639-1 code, which selects the apostrophe rules and the abbreviations.
-    """
-
-    def __init__(self, language: str = "en") -> None:
-        self._port = _Port(language)
+    def __init__(self) -> None:
         self._clear_cache()
 
     def __call__(self, texts: Sequence[str]) -> Batch:
         """Tokenize texts."""
-        contexts = [_in_context(text.split()) for text in texts]
+        contexts = list(map(self._split, texts))
         words = list(chain.from_iterable(contexts))
         numbers = self._numbers(words)
         # self._tokens holds the tokens of each word from its start to its end: expand these ranges in order.
@@ -83,6 +82,14 @@ class MosesTokens:
         # Number the types by appearance, so that the result does not depend on earlier texts of the same process.
         ids, types = pd.factorize(ids)
         return Batch([self._types[i] for i in types], ids, lengths)
+
+    @abstractmethod
+    def _split(self, text: str) -> list[str]:
+        """Return the words of a text, each with the context that its tokens depend on."""
+
+    @abstractmethod
+    def _tokenize_words(self, words: list[str]) -> dict[str, Tokens]:
+        """Return the tokens of each word in its context."""
 
     def _clear_cache(self) -> None:
         self._words: dict[str, int] = {}  # word in its context -> its number
@@ -114,8 +121,24 @@ class MosesTokens:
         self._starts = np.concatenate([self._starts, self._starts[-1] + np.cumsum(counts)])
         self._tokens = np.concatenate([self._tokens, np.array(ids, dtype=np.int64)])
 
+
+class MosesTokens(Tokenizer):
+    """Tokenizer with the rules of Moses.
+
+    Parameters
+    ----------
+    language
+        ISO 639-1 code, which selects the apostrophe rules and the abbreviations.
+    """
+
+    def __init__(self, language: str = "en") -> None:
+        super().__init__()
+        self._port = _Port(language)
+
+    def _split(self, text: str) -> list[str]:
+        return _in_context(text.split())
+
     def _tokenize_words(self, words: list[str]) -> dict[str, Tokens]:
-        """Return the tokens of each word in its context."""
         tokens: dict[str, Tokens] = {}
         inside = []
         for word in words:
@@ -150,6 +173,22 @@ class MosesTokens:
         after = [] if last or len(words) > 1 else ["X"]
         tokens = self._port.tokenize(" ".join([*before, *words, *after]), escape=False)
         return tuple(token.lower() for token in tokens[len(before) : len(tokens) - (not last)])
+
+
+class DictionaryTokens(Tokenizer):
+    """Tokenizer with the rules of Unicode (UAX 29), and ICU's dictionaries for scripts without spaces."""
+
+    def _split(self, text: str) -> list[str]:
+        return [word for word in WordBreaker(text, "en") if not word.isspace()]  # the rules are the same in all locales
+
+    def _tokenize_words(self, words: list[str]) -> dict[str, Tokens]:
+        return {word: (word.lower(),) for word in words}
+
+
+def make_tokenizer(language: str) -> Tokenizer:
+    """Make the tokenizer of a language."""
+    has_rules = language in NonbreakingPrefixes().available_langs and LANGUAGES[language].has_spaces
+    return MosesTokens(language) if has_rules else DictionaryTokens()
 
 
 class _Port(MosesTokenizer):

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
-from macroscope.critics.tendencies import tokens
-from macroscope.critics.tendencies.tokens import MosesTokens
+from macroscope.natural_language import tokens
+from macroscope.natural_language.tokens import MosesTokens
 
 TEXTS = [
     "",

@@ -1,4 +1,4 @@
-from macroscope.corpora.stop_words import stop_words
+from macroscope.natural_language.stop_words import stop_words
 
 
 def test_stop_words_are_those_of_the_language():
