@@ -6,7 +6,7 @@
 # make test-cluster  start a real Slurm of three nodes here (apt install slurm-wlm munge) and run on it
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
-# make docs   write the generated files: docs/generated/config.md and the config schema
+# make docs   write the generated files: docs/generated/{config,languages}.md and the config schema
 # make lock   write the locked versions from the ranges in pyproject.toml
 
 PYTHON ?= python3
@@ -63,6 +63,7 @@ calibration: $(VENV)/dev.done
 docs: $(VENV)/core.done
 	$(BIN)/macroscope config schema --output workflow/schemas/config.schema.json
 	$(BIN)/macroscope config reference --output docs/generated/config.md
+	$(BIN)/macroscope config languages --output docs/generated/languages.md
 
 lock:
 	$(PYTHON) -m venv $(VENV).lock

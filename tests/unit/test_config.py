@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 
+from macroscope.config.language_table import language_table
 from macroscope.config.reference import config_reference
 from macroscope.config.schema import json_schema, load_config, parse_config
 from macroscope.errors import MacroscopeError
@@ -28,6 +29,7 @@ def test_written_files_are_up_to_date():
     schema = json.loads((REPOSITORY / "workflow" / "schemas" / "config.schema.json").read_text())
     assert schema == json_schema(), "run make docs"
     assert (REPOSITORY / "docs" / "generated" / "config.md").read_text() == config_reference(), "run make docs"
+    assert (REPOSITORY / "docs" / "generated" / "languages.md").read_text() == language_table(), "run make docs"
 
 
 def test_every_key_is_described():

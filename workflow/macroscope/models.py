@@ -79,6 +79,11 @@ def gpus_of(name: str) -> int:
     return int(entry.get("gpu", 0 if "configuration" in entry else 1))
 
 
+def languages_of(name: str) -> frozenset[str]:
+    """Return the languages that an encoder was trained on, as codes; empty if the registry does not say."""
+    return frozenset(_registry().get(name, {}).get("languages", ()))
+
+
 def threads_of(name: str) -> int:
     """Return the number of cores that a job with this model requests if there is no GPU."""
     return int(_registry().get(name, {}).get("threads", _THREADS))

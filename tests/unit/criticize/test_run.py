@@ -143,7 +143,7 @@ def test_profile_table(tmp_path):
     table = table_of(profile, [candidate])
     assert table["reference"]["documents"] == "30"
     assert table["reference"]["labels"] == "1 on 30 texts"
-    assert table["reference"]["language, by stop words"] == "en 100%"
+    assert table["reference"]["language"] == "English (en) 100%"
     assert table["mine"]["shortest text"] == "2 words (mine.jsonl-3)"
     assert table["mine"]["longest text"] == "700 words (mine.jsonl-5)"
     assert table["mine"]["texts that occur again"] == "1"

@@ -35,6 +35,9 @@ def criticize(
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
     ] = None,
+    language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
+    ] = None,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
@@ -47,10 +50,15 @@ def criticize(
     """
     from macroscope.criticize import run
     from macroscope.criticize.inputs import GivenFields
+    from macroscope.criticize.languages import choose_language, describe_differences
     from macroscope.criticize.profile import READ_AS_ROW, table_of
     from macroscope.criticize.standard_input import store_standard_input
+    from macroscope.criticize.typesetting import describe_typesetting
+    from macroscope.natural_language.languages import require_code
 
     require_cores(cores)
+    if language is not None:
+        require_code(language)
     run.require_checkout()
     run.require_output(output)
     given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
@@ -60,14 +68,21 @@ def criticize(
     table = table_of(profile, profiles)
     for name, described in table.loc[READ_AS_ROW].items():
         print(f"{name}: read as {described}")
+    spoken = choose_language(profile.languages, language)
+    for sentence in describe_differences(
+        profile.languages, {each.name: each.languages for each in profiles}, spoken, language
+    ):
+        print(f"\n{sentence}")
     print(f"\n{table.drop(READ_AS_ROW).to_string(max_colwidth=None)}")
-    choice = run.choose(profile, profiles, critic or [])
+    for sentence in describe_typesetting(profile.marks, {each.name: each.marks for each in profiles}):
+        print(f"\n{sentence}")
+    choice = run.choose(profile, profiles, critic or [], spoken)
     compared = ", ".join(f"{name} ({number:,})" for name, number in choice.compared(profile).items())
     print(f"\nCritics, with the number of real texts that each compares: {compared}.")
     if choice.learning:
         print(f"From the other real texts, {', '.join(choice.learning)} learn.")
     print("\n".join(choice.reasons))
-    config = run.implied_config(profile, profiles, choice, seed)
+    config = run.implied_config(profile, profiles, choice, seed, spoken)
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin
         return

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
@@ -15,10 +15,14 @@ from macroscope.corpora.files.parsing import HARD_WRAPPED, NOT_COMPOSED
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
+from macroscope.criticize.languages import describe_languages, languages_differ
+from macroscope.criticize.typesetting import Marks, count_marks, describe_marks, different_families
 from macroscope.document_keys import shared_id
 from macroscope.documents import SPLITS, Count, Document, Provenance
+from macroscope.natural_language.detection import UNKNOWN, detect_language
+from macroscope.natural_language.languages import ENGLISH
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.stop_words import list_languages, stop_words
+from macroscope.natural_language.words import count_words
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
 MOST_DOCUMENTS = 20_000
@@ -26,9 +30,6 @@ MOST_DOCUMENTS = 20_000
 NARRATIVE_SENTENCES = 5
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""
-_LANGUAGE_WORDS = 200
-_LEAST_STOP_WORDS = 0.15
-"""Share of stop words below which a text's language is unknown."""
 _PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 
 
@@ -51,10 +52,12 @@ class Profile:
         and its text.
     titled, partly_titled, with_persons, narratives
         Numbers of documents with section titles; of these, with titles on some sections only; with "he" or "she" at
-        least twice; with five sentences or more.
+        least twice, if they may be English; with five sentences or more.
     splits, labels, languages, headings
-        Number of documents of each; languages are recognized by stop words, "?" if none is clear; headings are the
-        kinds of headings of plain texts (`corpora.files.headings`).
+        Number of documents of each; `natural_language.detection` tells languages; headings are the kinds of headings of
+        plain texts (`corpora.files.headings`).
+    marks
+        Numbers of quotation marks, dashes and spaces by their kinds.
     has_splits
         Whether any document has a split of its own, other than the one it would be assigned.
     shortest, longest
@@ -86,6 +89,7 @@ class Profile:
     labels: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     headings: Counter[str] = field(default_factory=Counter)
+    marks: Marks = field(default_factory=Counter)
     has_splits: bool = False
     shortest: tuple[int, str] | None = None
     longest: tuple[int, str] | None = None
@@ -151,7 +155,7 @@ def profile_texts(
 
 def _add(profile: Profile, document: Document) -> None:
     text = document.text
-    words = len(text.split())
+    words, language = count_words(text), detect_language(text)
     profile.words.append(words)
     profile.ids.append(_hash(document.id))
     profile.prompts.append(_hash(shared_id(document.id) if document.prompt is None else document.opening))
@@ -161,12 +165,13 @@ def _add(profile: Profile, document: Document) -> None:
     titles = [bool(section.title) for section in document.sections]
     profile.titled += any(titles)
     profile.partly_titled += any(titles) and not all(titles)
-    profile.with_persons += len(_PERSON.findall(text)) > 1
-    profile.narratives += len(split_sentences(text)) >= NARRATIVE_SENTENCES
+    profile.with_persons += language in (ENGLISH, UNKNOWN) and len(_PERSON.findall(text)) > 1
+    profile.narratives += len(split_sentences(text, language)) >= NARRATIVE_SENTENCES
     profile.splits[document.split] += 1
     if document.label is not None:
         profile.labels[document.label] += 1
-    profile.languages[_language(text)] += 1
+    profile.languages[language] += 1
+    profile.marks += count_marks(text)
     size = (words, document.id)
     profile.shortest = size if profile.shortest is None else min(profile.shortest, size)
     profile.longest = size if profile.longest is None else max(profile.longest, size)
@@ -176,12 +181,10 @@ def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
-def _language(text: str) -> str:
-    """Return the language whose stop words are most frequent in the first words; "?" if they are too few."""
-    words = [word.strip(".,;:!?\"'()").lower() for word in text.split()[:_LANGUAGE_WORDS]]
-    shares = {name: sum(word in stop_words(name) for word in words) for name in list_languages()}
-    best = max(shares, key=lambda name: shares[name])
-    return best if shares[best] >= _LEAST_STOP_WORDS * max(1, len(words)) else "?"
+def differences(reference: Profile, candidate: Profile) -> list[str]:
+    """Return what differs between two collections apart from structure: languages, and kinds of marks."""
+    languages = ["languages"] if languages_differ(reference.languages, candidate.languages) else []
+    return [*languages, *different_families(reference.marks, candidate.marks)]
 
 
 def table_of(reference: Profile, candidates: Sequence[Profile]) -> pd.DataFrame:
@@ -204,7 +207,8 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "with section titles": f"{profile.titled:,}"
         + (f"; {profile.partly_titled:,} of them on some sections only" if profile.partly_titled else ""),
         "headings": ", ".join(f"{kind} {number:,}" for kind, number in profile.headings.most_common()),
-        "language, by stop words": _shares(profile.languages),
+        "language": describe_languages(profile.languages),
+        **describe_marks(profile.marks),
         "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
         "prompts": _prompts(profile),
@@ -214,6 +218,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "hard-wrapped lines joined": f"in {profile.hard_wrapped:,} texts",
     }
     if not of_reference:
+        rows["differs from the reference in"] = ", ".join(differences(reference, profile)) or "nothing listed here"
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
         rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids):,}"
         rows["openings of the reference"] = f"{_shared(profile.openings, reference.openings):,}"
@@ -242,17 +247,6 @@ def _read_as(profile: Profile) -> str:
 
 def _size(size: tuple[int, str] | None) -> str:
     return "" if size is None else f"{size[0]:,} words ({size[1]})"
-
-
-def _shares(counter: Mapping[str, int]) -> str:
-    total = sum(counter.values())
-    common = sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:3]
-    names = {"?": "unknown"}
-    return ", ".join(f"{names.get(name, name)} {_percent(number / total)}" for name, number in common)
-
-
-def _percent(share: float) -> str:
-    return "<1%" if share < 0.01 else f"{int(100 * share)}%"
 
 
 def _shared(values: Sequence[int], reference_values: Sequence[int]) -> int:

@@ -21,10 +21,12 @@ from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.workflow_run import run_workflow
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED, Critic
+from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_environment import caches
 from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE, atomic, require_folder
+from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, KEPT_NAMES, fit_for_paths, require_usable
 from macroscope.plan import Plan
 from macroscope.registry import require
@@ -57,7 +59,7 @@ class Choice:
     critics
         Names of the critics to run.
     reasons
-        A sentence about each default critic that is left out.
+        A sentence about each default critic that is left out, or that fits the language in part.
     has_splits
         Whether the reference has splits of its own.
     """
@@ -78,7 +80,9 @@ class Choice:
         return {name: held_out if is_limited[name] else reference.documents for name in self.critics}
 
 
-def choose(reference: Profile, candidates: Sequence[Profile], requested: Sequence[str]) -> Choice:
+def choose(
+    reference: Profile, candidates: Sequence[Profile], requested: Sequence[str], language: str = ENGLISH
+) -> Choice:
     """Choose the critics that can judge the texts.
 
     Parameters
@@ -86,6 +90,8 @@ def choose(reference: Profile, candidates: Sequence[Profile], requested: Sequenc
     requested
         Critics to run even if the texts are fewer than they declare, as long as there is a text that they can read;
         empty: the default critics.
+    language
+        Language of the texts; critics that do not fit it are left out, unless they are requested.
 
     Raises
     ------
@@ -100,14 +106,22 @@ def choose(reference: Profile, candidates: Sequence[Profile], requested: Sequenc
             )
     chosen, reasons = [], []
     for name in dict.fromkeys(requested or default_critics()):
-        lacking = _lacking(require(name, critics(), "critic").data, reference, bool(requested))
+        critic = require(name, critics(), "critic")
+        fit = language_fit(critic.data, critic.options(**(critic.data.criticize or {})), language)
+        lacking = (None if requested else _refusal(fit)) or _lacking(critic.data, reference, bool(requested))
         if lacking is None:
             chosen.append(name)
+            reasons += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
         elif requested:
             raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or choose another critic")
         else:
             reasons.append(f"The critic '{name}' is left out: {lacking}.")
     return Choice(chosen, reasons, reference.has_splits)
+
+
+def _refusal(fit: LanguageFit) -> str | None:
+    """Return why a critic cannot judge texts in a language; None if it can."""
+    return "; ".join(fit.refusals) or None
 
 
 def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | None:
@@ -124,7 +138,9 @@ def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | No
     return None
 
 
-def implied_config(reference: Profile, candidates: Sequence[Profile], choice: Choice, seed: int) -> dict[str, Any]:
+def implied_config(
+    reference: Profile, candidates: Sequence[Profile], choice: Choice, seed: int, language: str = ENGLISH
+) -> dict[str, Any]:
     """Return a config that compares a user's candidates with a user's reference, given their profiles.
 
     The texts are used as they are: no boilerplate is removed and no length is required, since the candidates are not
@@ -142,6 +158,7 @@ def implied_config(reference: Profile, candidates: Sequence[Profile], choice: Ch
         "corpora": {
             CORPUS: {
                 "source": "files",
+                "language": language,
                 **real,
                 **({"valid_share": VALID_SHARE, "test_share": TEST_SHARE} if choice.learning else {"split": "test"}),
                 "filters": {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.jobs import Job
+from macroscope.natural_language.support import CAPABILITIES
 from macroscope.options import ConfigView, Options
 from macroscope.registry import Plugin
 from macroscope.stages import Function, Stage, load
@@ -145,6 +146,10 @@ class Critic:
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     fewest
         Requirements on the reference for that default: a count of `COUNTED` -> its minimum.
+    language_needs
+        What the critic needs of the texts' language: a capability of `natural_language.support.CAPABILITIES` -> what
+        follows without it ("the share of stop words is undefined"); "" if the critic cannot judge such texts at all.
+        The languages of encoders are in resources/models.yaml.
     readings
         Meanings, for readers, of differences that have a direction: prefix of statistics' names -> (meaning of a value
         above real text's, meaning of one below).
@@ -171,6 +176,7 @@ class Critic:
     features: str = ""
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
+    language_needs: Mapping[str, str] = field(default_factory=dict)
     readings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     plan: str = ""
     attribution: AttributionScore | None = None
@@ -189,6 +195,11 @@ class Critic:
         if unknown := set(self.fewest) - set(COUNTED):
             raise ValueError(
                 f"'fewest' has unknown counts: {', '.join(sorted(unknown))}; choose from {', '.join(COUNTED)}"
+            )
+        if unknown := set(self.language_needs) - set(CAPABILITIES):
+            raise ValueError(
+                f"'language_needs' has unknown capabilities: {', '.join(sorted(unknown))}; choose from"
+                f" {', '.join(CAPABILITIES)}"
             )
         if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).value_names:
             raise ValueError(

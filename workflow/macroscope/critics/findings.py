@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.files import read_json
+from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, READABLE_NAMES
 from macroscope.tables import read_csv
 
@@ -38,6 +39,8 @@ class Findings:
     perplexities
         Perplexities of the systems' language models on held-out text, if they have one: word_ppl, token_ppl, each with
         _low and _high; index: system.
+    language
+        Language of the corpus.
     """
 
     critic: str
@@ -49,6 +52,7 @@ class Findings:
     confidence: float
     figures: Path
     perplexities: pd.DataFrame = field(default_factory=pd.DataFrame)
+    language: str = ENGLISH
 
     @property
     def candidates(self) -> list[str]:
@@ -121,6 +125,8 @@ class ReportItem:
         Systems whose numbers are left out of the headline for a reason that the item shows.
     system
         Name of the system whose page shows the item, if it is about a single system; otherwise "".
+    is_general
+        Whether the caption is one of workflow/report/, and not the critic's own.
     shows_texts
         Whether the table, with a column `system`, shows texts, words or spans of texts; a system's page has its rows.
     """
@@ -138,6 +144,7 @@ class ReportItem:
     unusable: bool = False
     unusable_systems: frozenset[str] = frozenset()
     system: str = ""
+    is_general: bool = False
     shows_texts: bool = False
 
     @property

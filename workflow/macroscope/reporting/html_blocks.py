@@ -141,10 +141,11 @@ def _with_classes(row: str, classes: list[str]) -> str:
 
 def item_block(item: ReportItem, critic: str, corpus: str, captions: Captions, table: pd.DataFrame | None) -> Block:
     """Return a critic's report item as a block; `table` may be a part of the item's table."""
+    caption = item.caption or item.name
     return Block(
         anchor=f"{critic}-{item.name}-{corpus}",
         title=item.title,
-        caption=captions.critic_html(critic, item.caption or item.name),
+        caption=captions.html(caption) if item.is_general else captions.critic_html(critic, caption),
         table=None if table is None else html_table(table),
         figure=None if item.figure is None else inline_svg(item.figure),
         documents=item.documents,

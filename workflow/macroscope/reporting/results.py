@@ -11,6 +11,7 @@ import pandas as pd
 from macroscope.config.schema import load_config
 from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings, ReportItem
+from macroscope.critics.language_fit import FULL, language_fit
 from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json
 from macroscope.plan import Plan
@@ -133,6 +134,7 @@ class Results:
                 config.statistics.confidence,
                 figures,
                 self._perplexities(indexed, corpus, systems),
+                self.plan.corpora.options(corpus).language,
             )
 
     def _perplexities(self, indexed: pd.DataFrame, corpus: str, systems: Sequence[str]) -> pd.DataFrame:
@@ -158,7 +160,12 @@ def plot_overview(findings: Findings) -> None:
 def report_items(findings: Findings) -> list[ReportItem]:
     """Return the items that a critic contributes to the report of a corpus."""
     critic = get_critic(findings.critic)
-    return critic.stage("report").function(critic.package)(findings) if "report" in critic.data.stages else []
+    items = critic.stage("report").function(critic.package)(findings) if "report" in critic.data.stages else []
+    fit = language_fit(critic.data, findings.options, findings.language)
+    if fit.level == FULL:
+        return items
+    warning = "; ".join((*fit.refusals, *fit.limits))
+    return [*items, ReportItem("language", "Language", warning=f"{warning[0].upper()}{warning[1:]}.", is_general=True)]
 
 
 def select_rows(statistics: pd.DataFrame, critic: str, corpus: str) -> pd.DataFrame:

@@ -19,6 +19,7 @@ CRITIC = Critic(
         "max_train_sections": 1500,
     },
     fewest={"titled": 20},
+    language_needs={"dictionary of lemmas": "inflected forms of a title are section types of their own"},
     known_processes=("wiki",),  # other simulated processes do not expose their section types
     latents="latents:LATENTS",
     observes="the order of sections",

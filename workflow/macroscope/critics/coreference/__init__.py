@@ -16,6 +16,7 @@ CRITIC = Critic(
     options="options:CoreferenceOptions",
     criticize={},
     fewest={"with_persons": 50},
+    language_needs={"coreference resolver": ""},
     known_processes=("people",),
     latents="latents:LATENTS",
     observes="mentions of persons",

@@ -10,6 +10,7 @@ from macroscope.stages import Stage
 CRITIC = Critic(
     options="options:TendenciesOptions",
     criticize={},
+    language_needs={"list of stop words": "the share of stop words is undefined"},
     attribution=AttributionScore(
         "mean distance of the text's numbers from the median of real text",
         "of 1",

@@ -16,6 +16,7 @@ CRITIC = Critic(
     # Few topics, so that each has many training documents: users often have hundreds of texts, not tens of thousands.
     criticize={"topics": 10},
     fewest={"documents": 100},
+    language_needs={"list of stop words": "frequent function words may make topics of their own"},
     certainty="posterior_resolved",
     density=True,
     attribution=AttributionScore("latent NLL", "nats"),

@@ -1,0 +1,112 @@
+"""The languages and the typesetting of a user's texts: recognized, counted, and said where both sides differ."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
+from macroscope.criticize.profile import profile_texts, table_of
+from macroscope.criticize.run import choose, default_critics, implied_config, profile_collections
+from macroscope.criticize.typesetting import count_marks, describe_marks, describe_typesetting, different_families
+from macroscope.errors import MacroscopeError
+from tests.unit.natural_language.samples import SAMPLES
+
+
+def write(path, texts):
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("languages", "requested", "chosen"),
+    [({"de": 9, "?": 1}, None, "de"), ({"de": 9}, "nl", "nl"), ({"?": 9, "de": 3}, None, "en"), ({}, None, "en")],
+)
+def test_most_texts_decide_unless_the_user_does(languages, requested, chosen):
+    assert choose_language(Counter(languages), requested) == chosen
+
+
+def test_a_wrong_language_is_one_sentence():
+    with pytest.raises(MacroscopeError, match="'klingon' is not a language; choose from"):
+        choose_language(Counter(), "klingon")
+
+
+def test_a_mismatch_is_said_with_the_shares_of_both_sides():
+    reference, mine, same = Counter(de=98, en=2), Counter(en=49, **{"?": 1}), Counter(de=50)
+    (sentence,) = describe_differences(reference, {"mine": mine, "same": same}, "de", None)
+    assert sentence.startswith("Languages differ: the reference has German (de) 98%, English (en) 2%, and mine has")
+    assert "English (en) 98%, unknown 2%" in sentence
+    assert not languages_differ(reference, same)
+    assert not languages_differ(reference, Counter({"?": 50}))  # nothing is known of them
+
+
+def test_languages_that_are_not_clear_or_not_the_requested_are_said():
+    (unclear,) = describe_differences(Counter({"?": 9}), {}, "en", None)
+    assert unclear.endswith("They are read as English; give --language.")
+    (other,) = describe_differences(Counter(en=9), {}, "de", "de")
+    assert other == "The texts are read as German, but most of the reference is English."
+    assert describe_differences(Counter({"?": 9}), {}, "de", "de") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["de", "ru", "zh"])
+def test_the_language_of_the_texts_reaches_critics_and_config(language, tmp_path):
+    text = "".join(SAMPLES[language].sentences)
+    path = write(tmp_path / "r.jsonl", [f"{5 * text} {n}" for n in range(120)])
+    profile, profiles = profile_collections([path], [path])
+    assert profile.languages == Counter({language: 120})
+    choice = choose(profile, profiles, [], choose_language(profile.languages, None))
+    with_english_encoders = {"clusters", "narrative"}
+    left_out = set(default_critics()) - set(choice.critics)
+    assert left_out == {"coherence", "coreference"} | (set() if language == "de" else with_english_encoders)
+    assert sum("the encoder 'minilm' was trained on English" in reason for reason in choice.reasons) == (
+        2 if language == "de" else 3
+    )
+    assert implied_config([path], [path], choice, 1, language)["corpora"]["reference"]["language"] == language
+
+
+@pytest.mark.slow
+def test_spanish_he_is_no_english_person(tmp_path):
+    texts = ["Hoy he hablado sobre el libro con mi hermano. Yo he vivido por un sueño."] * 3
+    assert profile_texts("r", [write(tmp_path / "r.jsonl", texts)]).with_persons == 0
+    english = ["He spoke about the book with my brother, and she listened to every word."]
+    assert profile_texts("r", [write(tmp_path / "e.jsonl", english)]).with_persons == 1
+
+
+def test_a_chinese_profile_counts_words(tmp_path):
+    profile = profile_texts("r", [write(tmp_path / "r.jsonl", ["我们在北京大学学习自然语言。"])])
+    assert profile.words == [8]
+
+
+STRAIGHT = '"No," he said -- it wasn\'t late... "Yes" - 5-6 o\'clock. '
+CURLY = "“No,” he said — it wasn’t late… “Yes” – 5-6 o’clock.\u00a0"
+
+
+def test_marks_are_counted_by_kind():
+    marks = describe_marks(count_marks(STRAIGHT + CURLY))
+    assert marks == {
+        "quotation marks": '"  50%, “ ”  50%',
+        "apostrophes": "'  50%, ’  50%",
+        "dashes": "-  25%, --  25%, –  25%, —  25%",
+        "ellipses": "...  50%, …  50%",
+        "spaces": "plain  95%, no-break  5%",
+    }
+    assert describe_marks(count_marks("A plain text.")) == {}
+
+
+def test_typesetting_that_differs_is_said():
+    straight, curly = count_marks(20 * STRAIGHT), count_marks(20 * CURLY)
+    (sentence,) = describe_typesetting(straight, {"mine": curly, "same": straight})
+    families = "quotation marks, apostrophes, dashes, ellipses, spaces"
+    assert sentence.startswith(f"Typesetting of mine differs from the reference in {families}: ")
+    assert different_families(straight, count_marks("“Two”")) == []  # too few to tell
+
+
+@pytest.mark.slow
+def test_the_profile_says_where_both_sides_differ(tmp_path):
+    german, english = "Er sagte „nein“ zu ihr und ging nach Hause. ", 'He said "no" to her and went home in the rain. '
+    reference, mine = (write(tmp_path / f"{n}.jsonl", [20 * text]) for n, text in enumerate((german, english)))
+    profiles = [profile_texts(name, [path]) for name, path in (("reference", reference), ("mine", mine))]
+    table = table_of(profiles[0], profiles[1:])
+    assert table.loc["differs from the reference in", "mine"] == "languages, quotation marks"
+    assert table.loc["language"].tolist() == ["German (de) 100%", "English (en) 100%"]

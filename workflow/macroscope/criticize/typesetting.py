@@ -1,0 +1,86 @@
+"""Kinds of quotation marks, dashes and spaces: a difference in these is found by critics, and is no structure."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import regex
+
+_FAMILIES: Mapping[str, Mapping[str, str]] = {
+    "quotation marks": {'"': '"', "“ ”": "[“”]", "« »": "[«»]", "„": "„", "「 」": "[「」『』]"},
+    "apostrophes": {"'": r"(?<=\p{L})'(?=\p{L})", "’": r"(?<=\p{L})’(?=\p{L})"},
+    "dashes": {"-": r"(?<=\s)-(?=\s)", "--": "--+", "–": "–", "—": "—"},
+    "ellipses": {"...": r"\.{3,}|(?:\. ){2,}\.", "…": "…"},
+    "spaces": {
+        "plain": " ",
+        "no-break": "[\u00a0\u202f]",
+        "ideographic": "\u3000",
+        "zero-width": "[\u200b\u2060\ufeff\u00ad]",
+        "other": "[\u2000-\u200a\u205f]",
+    },
+}
+"""Family of marks -> its kinds, which stand for each other -> their pattern."""
+_PATTERNS = {
+    (family, kind): regex.compile(pattern) for family, kinds in _FAMILIES.items() for kind, pattern in kinds.items()
+}
+_FEWEST_MARKS = 20
+"""Number of marks of a family, on either side, below which their kinds are not compared."""
+_DIFFERENT = 0.2
+"""Share of the marks of a family that must be of other kinds for a difference."""
+_UNUSUAL_SPACES = 0.001
+
+Marks = Counter[tuple[str, str]]
+"""Number of marks by family and kind."""
+
+
+def count_marks(text: str) -> Marks:
+    """Count the marks of a text."""
+    return Counter({key: number for key, pattern in _PATTERNS.items() if (number := len(pattern.findall(text)))})
+
+
+def describe_marks(marks: Marks) -> dict[str, str]:
+    """Return family -> shares of its kinds, in words; without families of which there is no mark."""
+    described = {}
+    for family in _FAMILIES:
+        shares = _shares(marks, family)
+        if family == "spaces" and set(shares) <= {"plain"}:
+            continue
+        described[family] = ", ".join(
+            f"{kind}  {_percent(share)}" for kind, share in sorted(shares.items(), key=lambda item: -item[1])
+        )
+    return {family: words for family, words in described.items() if words}
+
+
+def describe_typesetting(reference: Marks, candidates: Mapping[str, Marks]) -> list[str]:
+    """Return a sentence for the user about each candidate whose marks are of other kinds than the reference's."""
+    return [
+        f"Typesetting of {name} differs from the reference in {', '.join(families)}: critics that count words and"
+        " marks find that, and it is no difference in structure. Bring both sides to the same kinds."
+        for name, candidate in candidates.items()
+        if (families := different_families(reference, candidate))
+    ]
+
+
+def different_families(reference: Marks, candidate: Marks) -> list[str]:
+    """Return the families of marks whose kinds differ between two collections."""
+    return [family for family in _FAMILIES if _differ(reference, candidate, family)]
+
+
+def _differ(reference: Marks, candidate: Marks, family: str) -> bool:
+    if min(_total(reference, family), _total(candidate, family)) < _FEWEST_MARKS:
+        return False
+    first, second = _shares(reference, family), _shares(candidate, family)
+    distance = sum(abs(first.get(kind, 0) - second.get(kind, 0)) for kind in first | second) / 2
+    return distance >= (_UNUSUAL_SPACES if family == "spaces" else _DIFFERENT)
+
+
+def _total(marks: Marks, family: str) -> int:
+    return sum(marks[family, kind] for kind in _FAMILIES[family])
+
+
+def _shares(marks: Marks, family: str) -> dict[str, float]:
+    total = _total(marks, family)
+    return {kind: marks[family, kind] / total for kind in _FAMILIES[family] if marks[family, kind]}
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.005 else "<1%"
