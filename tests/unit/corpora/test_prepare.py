@@ -192,3 +192,17 @@ def test_each_line_becomes_a_document():
         ("d#2", "test", None, (Section(None, "three"),)),
     ]
     assert {d.label for d in lines} == {"news"}
+
+
+@pytest.mark.slow
+def test_documents_in_another_language_than_the_corpus_declares_are_said(tmp_path, caplog):
+    german = [
+        document(f"d{n}", ["Leben", "Werk", "Ehrungen"], "train", f"Er wohnte {n} Jahre lang in einem alten Haus.")
+        for n in range(9)
+    ]
+    run(tmp_path, german)
+    warning = "most documents are in German, and are read by the rules of English; set 'language: de'"
+    assert warning in caplog.text
+    caplog.clear()
+    run(tmp_path, DOCUMENTS)
+    assert "most documents" not in caplog.text

@@ -35,7 +35,7 @@ def test_scripts_tell_spaces_and_capitals():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["", "12, 34!", "zibo karu mela tibi soru", "a b c d"])
+@pytest.mark.parametrize("text", ["", "12, 34!", "zibo karu mela tibi soru", "a b c d", 40 * "word "])
 def test_texts_in_no_language_are_unknown(text):
     assert detect_language(text) == UNKNOWN
 

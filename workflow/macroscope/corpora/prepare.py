@@ -8,7 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,15 @@ from macroscope.documents import (
 )
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, scratch_folder
+from macroscope.natural_language.detection import UNKNOWN, detect_languages, main_language
+from macroscope.natural_language.languages import name_of
 from macroscope.progress import progress
 from macroscope.tables import write_csv
 
 log = logging.getLogger("macroscope")
 
+_DOCUMENTS_RECOGNIZED = 200
+"""Number of documents whose language is recognized."""
 _NAMES = {"train": "training", "valid": "validation", "test": "test"}
 
 
@@ -130,9 +134,22 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     for split in options.splits_filled:
         if not summary.documents(split):
             log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
+    if options.kind_of_process is None:
+        _check_language(corpus, options.language, outputs.documents)
     write_filters(outputs.filters, provenance.counts)
     summary.write(outputs.summary)
     summary.write_section_types(outputs.section_types)
+
+
+def _check_language(corpus: str, language: str, documents: Path) -> None:
+    """Warn if most of the first documents are clearly in another language than the corpus declares."""
+    beginning = islice(read_documents(documents), _DOCUMENTS_RECOGNIZED)
+    main = main_language(detect_languages(document.text for document in beginning))
+    if main not in (language, UNKNOWN):
+        log.warning(
+            "corpus '%s': most documents are in %s, and are read by the rules of %s; set 'language: %s'",
+            *(corpus, name_of(main), name_of(language), main),
+        )
 
 
 def split_lines(documents: Iterable[Document]) -> Iterator[Document]:

@@ -16,7 +16,7 @@ _LEAST_PROBABILITY = 0.5
 
 def detect_language(text: str) -> str:
     """Return the language of a text, one of `LANGUAGES`, or `UNKNOWN` if none has a probability of a half."""
-    beginning = text[:_CHARACTERS]
+    beginning = " ".join(dict.fromkeys(text[:_CHARACTERS].split()))  # a repeated word is no further evidence
     if not any(map(str.isalpha, beginning)):
         return UNKNOWN
     language, probability = _identifier().classify(beginning)
