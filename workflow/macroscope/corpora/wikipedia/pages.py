@@ -12,6 +12,7 @@ from pathlib import Path
 import mwparserfromhell
 from lxml import etree
 
+from macroscope.corpora.wikipedia.conventions import FURTHER, Conventions, choose_variants
 from macroscope.corpora.wikipedia.dump import Block, Truncated, decode_block, split_pages
 from macroscope.corpora.wikipedia.wikitext import RawSection, parse_article
 
@@ -117,12 +118,12 @@ def parse_block(
     return ParsedBlock(parse(split.pages, hidden_prefixes), ends_dump=split.ends_dump)
 
 
-def parse_pages(pages: list[bytes], hidden_prefixes: frozenset[str]) -> list[Page]:
+def parse_pages(pages: list[bytes], hidden_prefixes: frozenset[str], language: str = "en") -> list[Page]:
     """Parse `<page>` elements, in order."""
-    return [parse_page(page, hidden_prefixes) for page in pages]
+    return [parse_page(page, hidden_prefixes, language) for page in pages]
 
 
-def parse_page(page: bytes, hidden_prefixes: frozenset[str]) -> Page:
+def parse_page(page: bytes, hidden_prefixes: frozenset[str], language: str = "en") -> Page:
     """Parse one `<page>` element: its kind, and the sections of an article.
 
     If the page has several revisions, the last one is parsed.
@@ -135,10 +136,12 @@ def parse_page(page: bytes, hidden_prefixes: frozenset[str]) -> Page:
     revisions = element.findall("revision")
     text = (revisions[-1].findtext("text") if revisions else None) or ""
     kind = _kind_before_parsing(element, title, text)
+    if kind == ARTICLE and language in FURTHER:
+        kind = _kind_by_conventions(FURTHER[language], title, text)
     if kind != ARTICLE:
         return Page(kind, identifier, title)
     try:
-        article = parse_article(text, hidden_prefixes)
+        article = parse_article(choose_variants(text) if language == "zh" else text, hidden_prefixes)
     except (mwparserfromhell.parser.ParserError, RecursionError):
         return Page(UNREADABLE, identifier, title)
     if not article.sections:
@@ -162,3 +165,15 @@ def _kind_before_parsing(element: etree._Element, title: str, text: str) -> str:
     if _DISAMBIGUATION_TITLE.fullmatch(title) or _DISAMBIGUATION_TEMPLATE.search(text):
         return DISAMBIGUATION
     return LIST if _LIST_TITLE.fullmatch(title) else ARTICLE
+
+
+def _kind_by_conventions(conventions: Conventions, title: str, text: str) -> str:
+    """Return the kind of a page by the conventions of one wiki, before it is parsed."""
+    tests = (
+        ("redirect", text, REDIRECT),
+        ("year", title, YEAR),
+        ("disambiguation", title, DISAMBIGUATION),
+        ("template", text, DISAMBIGUATION),
+        ("list", title, LIST),
+    )
+    return next((kind for name, where, kind in tests if conventions.pattern(name).search(where)), ARTICLE)
