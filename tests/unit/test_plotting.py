@@ -23,7 +23,7 @@ def figure_of(*names):
 
 @pytest.fixture
 def only_dejavu(monkeypatch):
-    monkeypatch.setattr(plotting, "_fonts", lambda: ["DejaVu Sans"])
+    monkeypatch.setattr(plotting, "fonts_for", lambda characters: ["DejaVu Sans"])
 
 
 def test_long_labels_lose_their_middle_unless_they_become_equal():
@@ -58,6 +58,15 @@ def test_characters_without_a_glyph_are_counted_once(only_dejavu, tmp_path):
     assert run_tasks(tasks, 1) == {"中", "文"}
     assert take_missing_glyphs() == set()
     assert run_tasks(tasks, 2) == {"中", "文"}
+
+
+@pytest.mark.slow
+def test_characters_that_the_default_font_lacks_are_in_another_one(tmp_path):
+    assert plotting.fonts_for("a") == ["DejaVu Sans"]
+    assert len(plotting.fonts_for("aⒶ")) == 2  # Matplotlib brings STIX fonts, which have it
+    save(figure_of("Ⓐ"), tmp_path / "figure")
+    assert take_missing_glyphs() == set()
+    assert plotting.fonts_for("\U000e0042") == ["DejaVu Sans"]  # no font has it
 
 
 def test_other_warnings_are_not_lost():

@@ -7,9 +7,8 @@ and `add_legend`. `save` lays the figure out by `fit`, so that no text is cut.
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -24,7 +23,8 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.font_manager import get_font_names
+from matplotlib.font_manager import FontEntry, findfont, fontManager, get_font
+from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, ScalarFormatter
 from numpy.typing import NDArray
 
@@ -49,13 +49,10 @@ EDGE, TOLERANCE = 0.03, 0.01
 """Distance of texts from the edge of a figure, and the part of it that does not matter, in inches."""
 MOST_LAYOUTS = 5
 """Largest number of times that a figure grows."""
-FALLBACKS = (
-    *("Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans SC", "Noto Sans Arabic"),
-    *("Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Thai"),
-    *("WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Microsoft YaHei", "PingFang SC", "Hiragino Sans", "Malgun Gothic"),
-    *("Nirmala UI", "Droid Sans Fallback", "Arial Unicode MS", "Unifont"),
-)
-"""Fonts for scripts that DejaVu Sans lacks, used if they are installed."""
+FONT = "DejaVu Sans"
+"""Font of all figures, which Matplotlib brings; characters that it lacks are in an installed font that has them."""
+_BOXES = "Last Resort"
+"""Font that has a box for every character."""
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -85,16 +82,45 @@ _MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from font")
 _missing_glyphs: set[str] = set()
 
 
-@cache
-def _fonts() -> list[str]:
-    installed = set(get_font_names())
-    return ["DejaVu Sans", *(name for name in FALLBACKS if name in installed)]
+_fonts_of_characters: dict[str, str] = {}
+"""Character -> installed font that has it; "" if none has."""
+
+
+def fonts_for(characters: Iterable[str]) -> list[str]:
+    """Return `FONT`, and installed fonts for the characters that it lacks, as far as any has them."""
+    _find_fonts({character for character in characters if character not in _fonts_of_characters})
+    fonts = (_fonts_of_characters[character] for character in sorted(set(characters)))
+    return list(dict.fromkeys([FONT, *filter(None, fonts)]))
+
+
+def _find_fonts(characters: set[str]) -> None:
+    """Find a font for each character: `FONT`, or the first installed one."""
+    default = findfont(FONT)
+    missing = {character for character in characters if not _has_glyph(default, character)}
+    _fonts_of_characters.update(dict.fromkeys(characters, FONT) | dict.fromkeys(missing, ""))
+    for entry in sorted(fontManager.ttflist, key=_preference) if missing else ():
+        if not entry.name.startswith(_BOXES):
+            present = {character for character in missing if _has_glyph(entry.fname, character)}
+            _fonts_of_characters.update(dict.fromkeys(present, entry.name))
+            missing -= present
+
+
+def _preference(entry: FontEntry) -> tuple[bool, bool, str, str]:
+    is_plain = entry.style == "normal" and entry.weight in (400, "normal", "regular")
+    return "Sans" not in entry.name, not is_plain, entry.name, entry.fname
+
+
+def _has_glyph(path: str, character: str) -> bool:
+    try:
+        return bool(get_font(path).get_char_index(ord(character)))
+    except (RuntimeError, OSError):  # a font that FreeType cannot read
+        return False
 
 
 @contextmanager
 def style() -> Iterator[None]:
     """Plot in the style of all figures, inside a `with` block."""
-    with mpl.rc_context({**STYLE, "font.family": _fonts()}), _gather_missing_glyphs():
+    with mpl.rc_context({**STYLE, "font.family": [FONT]}), _gather_missing_glyphs():
         yield
 
 
@@ -242,6 +268,11 @@ def _missing_inches(figure: Figure) -> Array:
 
 def save(figure: Figure, stem: Path) -> None:
     """Write `<stem>.svg` and `<stem>.pdf`, without a date in them, and close the figure."""
+    texts = figure.findobj(Text)
+    fonts = fonts_for({character for text in texts for character in text.get_text() if not character.isspace()})
+    if len(fonts) > 1:
+        for text in texts:
+            text.set_fontfamily(fonts)
     with style():
         fit(figure)
         for suffix, metadata in ((".svg", {"Date": None}), (".pdf", {"CreationDate": None})):
@@ -258,7 +289,9 @@ def _gather_missing_glyphs() -> Iterator[None]:
         yield
     for warning in caught:
         if match := _MISSING_GLYPH.match(str(warning.message)):
-            _missing_glyphs.add(chr(int(match[1])))
+            character = chr(int(match[1]))
+            if fonts_for(character) == [FONT]:  # a figure that is saved has the fonts of its characters
+                _missing_glyphs.add(character)
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 

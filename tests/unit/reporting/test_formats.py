@@ -1,8 +1,10 @@
+import re
+
 import pandas as pd
 import pytest
 
 from macroscope.reporting.formats import format_number, format_p_value
-from macroscope.reporting.html_blocks import html_table, inline_svg
+from macroscope.reporting.html_blocks import CAPTIONS, html_table, inline_svg
 from macroscope.reporting.latex import escape, to_latex
 from macroscope.reporting.tables import with_adjusted_p_values
 
@@ -50,6 +52,16 @@ def test_html_is_escaped_and_numbers_are_right_aligned():
     html = html_table(pd.DataFrame({"name": ["<b>"], "n": [1234.0]}))
     assert "&lt;b&gt;" in html
     assert "<td class=num>1,234</td>" in html
+
+
+def test_texts_have_the_direction_of_their_script():
+    html = html_table(pd.DataFrame({"excerpt": [40 * "نص "], "n": [1.0]}))
+    assert "<td class=long dir=auto>" in html
+    assert "<td class=num>" in html
+    for template in (CAPTIONS / "blocks.html.jinja", CAPTIONS / "reader" / "marks.js"):
+        shown = re.findall(r'<p class="text".*?>|<h3>\{\{ section|element\("p", "text"\);\n.*', template.read_text())
+        assert shown
+        assert all('dir="auto"' in tag or 'dir = "auto"' in tag for tag in shown)
 
 
 def test_ids_of_figures_do_not_collide(tmp_path):

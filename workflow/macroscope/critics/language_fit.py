@@ -37,7 +37,8 @@ class LanguageFit:
 def language_fit(critic: Critic, options: Options, language: str) -> LanguageFit:
     """Return the support of a critic, under options, for a language."""
     name = name_of(language)
-    refusals, limits = [], []
+    refusals: list[str] = []
+    limits: list[str] = []
     for capability, consequence in critic.language_needs.items():
         if not CAPABILITIES[capability](language):
             reason = f"there is no {capability} for {name}"

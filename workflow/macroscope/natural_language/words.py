@@ -7,11 +7,12 @@ languages. Whether they are needed is seen from the characters, so that texts of
 import re
 import unicodedata
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import regex
 from icu4py.breakers import WordBreaker
 
-Pattern = re.Pattern[str] | regex.Pattern[str]
+Pattern: TypeAlias = re.Pattern[str] | regex.Pattern[str]
 
 _LETTERS = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 _BETWEEN_SPACES = regex.compile(r"\S+")

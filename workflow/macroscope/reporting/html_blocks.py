@@ -134,9 +134,15 @@ def _cell_class(values: pd.Series, shown: pd.Series) -> str:
 
 
 def _with_classes(row: str, classes: list[str]) -> str:
-    """Give the cells of a table row the classes of their columns."""
+    """Give the cells of a table row the classes of their columns, and those of texts the direction of their script."""
     cells = iter(classes)
-    return re.sub(r"<t([dh])>", lambda cell: f"<t{cell[1]} class={name}>" if (name := next(cells)) else cell[0], row)
+
+    def with_class(cell: re.Match[str]) -> str:
+        name = next(cells)
+        direction = " dir=auto" if name == "long" else ""
+        return f"<t{cell[1]} class={name}{direction}>" if name else cell[0]
+
+    return re.sub(r"<t([dh])>", with_class, row)
 
 
 def item_block(item: ReportItem, critic: str, corpus: str, captions: Captions, table: pd.DataFrame | None) -> Block:

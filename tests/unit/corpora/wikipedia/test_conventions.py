@@ -89,13 +89,6 @@ def test_dumps_as_other_wikis_have_them(real_text, tmp_path, language):
     assert not {mark for mark in ("-{", "{{", "[[", "zh-", "jpg") if mark in article.text}
 
 
-@pytest.mark.slow
-def test_a_dump_in_another_language_is_refused_before_it_is_read(tmp_path):
-    with pytest.raises(MacroscopeError, match="in Chinese, and the corpus has language 'en'; set 'language: zh'"):
-        read(dump(tmp_path, "zh", [("a", "<")]), "en")
-    assert read(dump(tmp_path, "simple", [("A", ARTICLE)]), "en")[0]
-
-
 def test_a_wikipedia_of_unknown_conventions_is_refused_with_the_config():
     corpora = {"wiki": {"source": "wikipedia", "files": ["x.xml"], "language": "ta"}}
     with pytest.raises(MacroscopeError, match="of the Wikipedia in Tamil are not known; choose from ar, de, en"):

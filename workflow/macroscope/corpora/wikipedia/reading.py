@@ -8,12 +8,10 @@ from pathlib import Path
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.splits import assign_split
 from macroscope.corpora.wikipedia import WikipediaCorpus, pages
-from macroscope.corpora.wikipedia.dump import Site, read_site
+from macroscope.corpora.wikipedia.dump import read_site
 from macroscope.corpora.wikipedia.pages import Page
 from macroscope.corpora.wikipedia.parsing import CRASHED, PageParsers, slow_kind
 from macroscope.documents import Count, Document, Provenance, Section
-from macroscope.errors import MacroscopeError
-from macroscope.natural_language.languages import LANGUAGES, name_of
 from macroscope.progress import Progress
 
 DUPLICATE = "page id that occurred before"
@@ -42,10 +40,9 @@ def read_dump(
     Raises
     ------
     MacroscopeError
-        If the file is truncated, corrupt, not a MediaWiki dump, or in another language than the options say.
+        If the file is truncated, corrupt, or not a MediaWiki dump.
     """
     site = read_site(path)
-    _require_language(site, options.language, path)
     parse = partial(pages.parse_pages, language=options.language)
     provenance.source.update(file=path.name, site=site.name)
     kinds: Counter[str] = Counter()
@@ -66,16 +63,6 @@ def read_dump(
             sections.dropped += page.empty_sections
             yield _document(page, site.name, options)
     provenance.counts += [*_counts(kinds, options.page_seconds), sections]
-
-
-def _require_language(site: Site, language: str, path: Path) -> None:
-    """Check that a dump of a Wikipedia is in a language; other wikis do not name theirs."""
-    code = (site.name or "").removesuffix("wiki")
-    if code in LANGUAGES and code != language:
-        raise MacroscopeError(
-            f"{path}: a dump of the Wikipedia in {name_of(code)}, and the corpus has language '{language}'; set"
-            f" 'language: {code}', or give another dump"
-        )
 
 
 def _document(page: Page, site: str | None, options: WikipediaCorpus | SimulatedCorpus) -> Document:
