@@ -4,6 +4,7 @@
 # make lint   check style, types and language
 # make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
 # make test-cluster  start a real Slurm of three nodes here (apt install slurm-wlm munge) and run on it
+# make test-package  build the wheel and the sdist, and use them in a fresh environment
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
 # make docs   write the generated files: docs/generated/{config,languages}.md and the config schema
@@ -18,7 +19,7 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo quick test test-faults test-cluster lint bench calibration docs lock
+.PHONY: demo quick test test-faults test-cluster test-package lint bench calibration docs lock
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -41,6 +42,10 @@ test-cluster: $(VENV)/dev.done
 	echo "== Cluster: a whole run, nodes that die, jobs that are killed, on a real Slurm =="
 	$(BIN)/pytest -m cluster -rs tests/cluster
 
+test-package: $(VENV)/dev.done
+	echo "== Package: the wheel and the sdist, in a fresh environment =="
+	$(BIN)/pytest -m package tests/package
+
 lint: $(VENV)/dev.done
 	echo "== ruff: style =="
 	$(BIN)/ruff check workflow/macroscope workflow/scripts tests examples docs envs
@@ -50,7 +55,7 @@ lint: $(VENV)/dev.done
 	echo "== language: docstrings, names, sentences =="
 	$(BIN)/python tests/language.py
 	echo "== snakefmt and snakemake --lint: the workflow =="
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
 bench: $(VENV)/dev.done

@@ -13,13 +13,13 @@ min_version("9.19")
 
 
 # False if another workflow imports this one (`module macroscope: ...`).
-IS_MAIN = str(workflow.current_basedir) == workflow.basedir
+IS_MAIN = workflow.modifier.is_main_snakefile()
 
 if IS_MAIN and {"{", "}", ":"} & set(workflow.basedir):
     from snakemake.exceptions import WorkflowError
 
     raise WorkflowError(
-        f"the checkout is in {workflow.basedir!r}: Snakemake reads braces as wildcards, and Python reads a colon as the"
+        f"the workflow is in {workflow.basedir!r}: Snakemake reads braces as wildcards, and Python reads a colon as the"
         " separator of two folders; rename the folder"
     )
 

@@ -142,14 +142,6 @@ def test_a_dry_run_finds_a_critic_of_other_texts(folder, capsys, monkeypatch):
     assert "critic 'synthetic' judges texts by the known process of their corpus" in sentence
 
 
-def test_a_package_without_its_checkout(folder, capsys, monkeypatch):
-    monkeypatch.setattr("macroscope.criticize.run.SNAKEFILE", folder / "Snakefile")
-    sentence = said(capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in PROFILE))
-    assert (
-        "installed apart from its checkout, which has the workflow; in the checkout, run pip install -e ." in sentence
-    )
-
-
 CORPUS = "corpora: {{c: {{source: wikipedia, {}}}}}\n"
 COMPARED = "comparisons: [{corpus: c, critics: [tendencies]}]\n"
 CONFIGS = {

@@ -154,12 +154,12 @@ def test_texts_are_known_by_content_and_dates_do_not_count(folder):
 
 
 @pytest.mark.parametrize("name", ["a{b}", "a:b"])
-def test_checkouts_that_the_workflow_cannot_use(name, folder):
+def test_folders_that_the_workflow_cannot_be_in(name, folder):
     (folder / name).mkdir()
     shutil.copy(SNAKEFILE, folder / name)
     done = call(folder, {}, "snakemake", "--dry-run", "--snakefile", str(folder / name / "Snakefile"))
     assert done.returncode == 1
-    assert f"the checkout is in {str(folder / name)!r}: " in done.stdout + done.stderr
+    assert f"the workflow is in {str(folder / name)!r}: " in done.stdout + done.stderr
 
 
 OWN_MOUNTS = ("unshare", "--map-root-user", "--mount")

@@ -21,12 +21,25 @@ import yaml
 
 from macroscope.errors import MacroscopeError
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+
+def find_repository(package: Path) -> Path:
+    """Return the folder with the Snakefile, the rules, the resources and the rest of the workflow.
+
+    It is the checkout of a package, or a copy with the same layout inside of an installed package.
+    """
+    copy = package / "repository"
+    return copy if copy.is_dir() else package.parents[1]
+
+
+PACKAGE = Path(__file__).resolve().parent
+REPOSITORY = find_repository(PACKAGE)
+IS_CHECKOUT = PACKAGE.parent == REPOSITORY / "workflow"
 SNAKEFILE = REPOSITORY / "Snakefile"
 SNAKEMAKE_PROFILE = REPOSITORY / "profiles" / "default"
 RESOURCES = REPOSITORY / "resources"
 SCHEMAS = REPOSITORY / "workflow" / "schemas"
 CAPTIONS = REPOSITORY / "workflow" / "report"
+SCRIPTS = REPOSITORY / "workflow" / "scripts"
 
 
 T = TypeVar("T")

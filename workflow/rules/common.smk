@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
-if IS_MAIN:  # an importing workflow has macroscope installed
-    sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
+# The package of a checkout is beside the rules. An installed workflow, and one that imports this one, have it installed.
+if IS_MAIN:
+    sys.path.insert(0, str(Path(str(workflow.current_basedir)).parent))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_yaml, require_folder

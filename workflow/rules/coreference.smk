@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from snakemake.settings.types import DeploymentMethod
 
 from macroscope.critics.coreference.plan import EXTERNAL_RESOLVERS
+from macroscope.files import SCRIPTS
 
 resolvers = plan.critics.own["coreference"]
 
@@ -53,8 +54,10 @@ for resolver in EXTERNAL_RESOLVERS:
             code=resolvers.code(resolver),
             resolver=resolver,
             flags=resolvers.flags,
+            # A function of the inputs does not re-run the rule if the workflow was moved.
+            scripts=lambda wildcards, input: str(SCRIPTS),
         shell:
             """
-            python "${{PYTHONPATH%%:*}}/scripts/resolve_{params.resolver}.py" --documents {input.documents:q} \
+            python {params.scripts:q}/resolve_{params.resolver}.py --documents {input.documents:q} \
                 --output {output:q} {params.flags:q} 2> >(tee {log:q} >&2)
             """

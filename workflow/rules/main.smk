@@ -7,23 +7,16 @@ from macroscope.execution.dates import end_future, ignore_dates_of_users
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_environment import (
     caches,
-    in_shell,
+    imports,
     turn_only_when_needed,
 )
 from macroscope.execution.limits import limits, waiting
 from macroscope.execution.orphans import SNAKEMAKE, end_jobs_on_interrupt
 from macroscope.execution.slurm import check_no_jobs_left
 
-PACKAGE = Path(workflow.basedir) / "workflow"
-
 os.environ.update(caches(Path.cwd()) | waiting())
-# Jobs run this checkout's package, with the interpreter that runs Snakemake unless Snakemake activated another
-# environment for the job (--sdm conda).
 shell.prefix(
-    "set -euo pipefail; "
-    f'export PYTHONPATH={in_shell(PACKAGE)}":${{{{PYTHONPATH:-}}}}" {SNAKEMAKE}={os.getpid()}; '
-    'case "${{CONDA_PREFIX:-}}" in *.snakemake*) ;; '
-    f'*) export PATH={in_shell(Path(sys.executable).parent)}":$PATH" ;; esac; '
+    f"set -euo pipefail; export {SNAKEMAKE}={os.getpid()}; {imports(Path.cwd())}"
 )
 end_jobs_on_interrupt()
 

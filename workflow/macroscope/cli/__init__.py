@@ -21,6 +21,7 @@ from macroscope.cli.gate import WithoutVerdict, gate
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError, escape_controls
+from macroscope.execution.job_environment import keep_package_clean
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
 from macroscope.files import errors_about, require_regular, write_text
@@ -129,6 +130,7 @@ def _settings(
     for handler in log.handlers:
         handler.setFormatter(_SafeFormatter("%(message)s"))
     log.setLevel(logging.INFO)
+    keep_package_clean()
     end_with_snakemake()
 
 

@@ -59,7 +59,6 @@ def criticize(
     require_cores(cores)
     if language is not None:
         require_code(language)
-    run.require_checkout()
     run.require_output(output)
     given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
     paths = store_standard_input([*candidate, *(reference or [])], output)

@@ -211,21 +211,6 @@ def profile_collections(
     )
 
 
-def require_checkout() -> None:
-    """Check that the workflow exists, which is not part of the package.
-
-    Raises
-    ------
-    MacroscopeError
-        If the package was installed without its checkout.
-    """
-    if not SNAKEFILE.exists():
-        raise MacroscopeError(
-            f"{SNAKEFILE}: no such file, since the package was installed apart from its checkout, which has the"
-            " workflow; in the checkout, run pip install -e ."
-        )
-
-
 def require_output(output: Path) -> Path:
     """Return the path of the config in the folder `output`, if it can be used; nothing is written.
 

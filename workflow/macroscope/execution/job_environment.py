@@ -3,11 +3,25 @@
 import logging
 import os
 import shlex
+import sys
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from macroscope.files import IS_CHECKOUT, PACKAGE
+
 log = logging.getLogger("macroscope")
+
+
+def user_cache() -> Path:
+    """Return the folder of the user's caches."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+
+
+def keep_package_clean() -> None:
+    """Let numba write its compiled functions to the user's cache, and not beside an installed package."""
+    if not IS_CHECKOUT:
+        os.environ.setdefault("NUMBA_CACHE_DIR", str(user_cache() / "macroscope" / "numba"))
 
 
 def caches(folder: Path) -> dict[str, str]:
@@ -16,7 +30,7 @@ def caches(folder: Path) -> dict[str, str]:
     Without a writable cache numba compiles nothing, and matplotlib warns in every job. The replacement is in the run's
     folder, not in a temporary one that others can write to: numba runs the code in its cache.
     """
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    cache = user_cache()
     try:
         cache.mkdir(parents=True, exist_ok=True)
         if os.access(cache, os.W_OK | os.X_OK):
@@ -31,6 +45,35 @@ def caches(folder: Path) -> dict[str, str]:
         variables["HF_HOME"] = str(cache / "huggingface")  # models that it holds can still be read
     # Settings of the environment for a single library stay.
     return {name: value for name, value in variables.items() if name == "XDG_CACHE_HOME" or name not in os.environ}
+
+
+def imports(folder: Path) -> str:
+    """Return shell commands that let the jobs of a run in `folder` import this package.
+
+    Jobs run the interpreter that runs Snakemake, unless Snakemake activated another environment for them (--sdm conda).
+    """
+    python = f'export PATH={in_shell(Path(sys.executable).parent)}":$PATH";'
+    package = f'export PYTHONPATH={in_shell(_importable(folder))}":${{{{PYTHONPATH:-}}}}";'
+    if IS_CHECKOUT:
+        python = f"{package} {python}"
+    return f'case "${{{{CONDA_PREFIX:-}}}}" in *.snakemake*) {package} ;; *) {python} ;; esac; '
+
+
+def _importable(folder: Path) -> Path:
+    """Return a folder to import this package from, without other packages beside it.
+
+    A checkout has one. Beside an installed package are those of its interpreter, which another must not import; so its
+    run gets a folder with a link to it.
+    """
+    if IS_CHECKOUT:
+        return PACKAGE.parent
+    link = folder / ".snakemake" / "import" / PACKAGE.name
+    if not link.is_symlink() or link.readlink() != PACKAGE:
+        link.parent.mkdir(parents=True, exist_ok=True)
+        temporary = link.with_name(f"{PACKAGE.name}-{os.getpid()}")
+        temporary.symlink_to(PACKAGE)
+        os.replace(temporary, link)
+    return link.parent
 
 
 def in_shell(word: str | PathLike[str]) -> str:

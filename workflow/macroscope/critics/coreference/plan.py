@@ -5,14 +5,13 @@ from zlib import crc32
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.declaration import CriticPlan
-from macroscope.files import REPOSITORY
+from macroscope.files import SCRIPTS
 from macroscope.options import ConfigView
 from macroscope.stages import Function, Wildcards, alternatives
 
 EXTERNAL_RESOLVERS = ("fastcoref", "neuralcoref")
 """Resolvers with their own environment."""
 CRITIC = "coreference"
-SCRIPTS = REPOSITORY / "workflow" / "scripts"
 TRAIN_SPLIT = "split.train"
 """Name of the train split in place of a system's; not a valid system name."""
 
