@@ -73,7 +73,7 @@ docs: $(VENV)/core.done
 lock:
 	$(PYTHON) -m venv $(VENV).lock
 	$(VENV).lock/bin/pip install --quiet --upgrade pip
-	$(VENV).lock/bin/pip install --quiet 'torch==$(TORCH)' '.[datasets,models,slurm]' --group dev
+	$(VENV).lock/bin/pip install --quiet 'torch==$(TORCH)' '.[datasets,languages,models,slurm]' --group dev
 	$(VENV).lock/bin/python envs/lock.py
 	rm -r $(VENV).lock
 

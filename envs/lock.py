@@ -35,9 +35,10 @@ def main() -> None:
     """Write the locked requirements of a run and of development, and the conda environments of jobs."""
     project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text(encoding="utf-8"))
     optional = project["project"]["optional-dependencies"]
-    statistics = closure(project["project"]["dependencies"])
-    models = closure([*project["project"]["dependencies"], *optional["models"]])
-    core = closure([*project["project"]["dependencies"], *optional["models"], *optional["slurm"]])
+    jobs = [*project["project"]["dependencies"], *optional["languages"]]
+    statistics = closure(jobs)
+    models = closure([*jobs, *optional["models"]])
+    core = closure([*jobs, *optional["models"], *optional["slurm"]])
     dev = closure([*project["dependency-groups"]["dev"], *optional["datasets"]])
     more = {name: version for name, version in dev.items() if name not in core}
     lines = ["# Everything that a run needs, exactly (make lock writes this).", *pins(core)]

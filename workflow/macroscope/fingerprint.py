@@ -21,6 +21,7 @@ OWN = "macroscope"
 EXEMPT = (
     # Messages for people while a stage runs.
     "macroscope.errors",
+    "macroscope.extras",
     "macroscope.progress",
     # How results are written: whole or not at all. Their content comes from the caller.
     "macroscope.files",

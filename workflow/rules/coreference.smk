@@ -14,13 +14,15 @@ from macroscope.files import SCRIPTS
 resolvers = plan.critics.own["coreference"]
 
 
+def with_conda():
+    """Return whether jobs run in environments that Snakemake makes."""
+    return DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
+
+
 def check_resolvers():
     """Stop at once if the package of a chosen resolver is not available to jobs."""
-    with_conda = (
-        DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
-    )
     for resolver in resolvers.external_resolvers():
-        if not with_conda and find_spec(resolver) is None:
+        if not with_conda() and find_spec(resolver) is None:
             raise WorkflowError(
                 f"resolver '{resolver}' of the coreference critic: not installed here; run with --software-deployment-method"
                 f" conda, which makes the environment envs/{resolver}.yaml, or set it to 'rules'"

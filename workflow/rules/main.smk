@@ -48,6 +48,8 @@ def check_before_first_job():
     try:
         check_no_jobs_left(os.getcwd())
         check_resolvers()
+        if not with_conda():
+            plan.require_extras()
     except MacroscopeError as error:
         raise WorkflowError(str(error)) from None
 

@@ -17,13 +17,16 @@ import typer
 
 from macroscope.cli import cluster, config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
+from macroscope.cli.experiments import experiments
 from macroscope.cli.gate import WithoutVerdict, gate
+from macroscope.cli.run import PASSED_ON, demo, run
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError, escape_controls
 from macroscope.execution.job_environment import keep_package_clean
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
+from macroscope.extras import extra_with, name_command
 from macroscope.files import errors_about, require_regular, write_text
 
 
@@ -46,6 +49,9 @@ app = typer.Typer(
     context_settings=HELP_OPTIONS,
 )
 app.command()(criticize)
+app.command(context_settings=PASSED_ON)(run)
+app.command(context_settings=PASSED_ON)(demo)
+app.command()(experiments)
 app.command()(gate)
 app.add_typer(human.app, name="human")
 app.add_typer(config.app, name="config")
@@ -177,6 +183,8 @@ def _repairable(error: BaseException) -> str | None:
     """Return a sentence about an error that a user can repair; None for a defect."""
     if isinstance(error, MacroscopeError):
         return str(error)
+    if isinstance(error, ModuleNotFoundError) and (extra := extra_with((error.name or "").partition(".")[0])):
+        return f"the package {error.name} is not installed; {name_command(extra)}"
     if isinstance(error, OSError) and error.errno is not None and (error.filename or error.errno in _ADVICE):
         return f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE.get(error.errno, _OTHER_ADVICE)}"
     # Libraries that write files raise their own errors, which quote the system's message.

@@ -1,6 +1,7 @@
 """Flags of `macroscope <room> run`: one verb calls any stage of anything that declares its stages."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -30,6 +31,18 @@ Values = Annotated[
     list[str] | None, typer.Option("--value", metavar="NAME=VALUE", help="A value that it reads; repeatable.")
 ]
 Output = Annotated[Path, typer.Option(help="File or folder to write.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def print_records(records: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+    """Print records with the same keys: as JSON, or as a line per record in columns of the same width."""
+    if as_json:
+        print(json.dumps(records, indent=2, ensure_ascii=False))
+        return
+    rows = [[str(value) for value in record.values()] for record in records]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip())
 
 
 def run_declared(

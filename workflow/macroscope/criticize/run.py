@@ -4,7 +4,6 @@ import logging
 import os
 import re
 import shlex
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,9 @@ from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_environment import caches
-from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE, atomic, require_folder
+from macroscope.execution.snakemake_command import snakemake_command
+from macroscope.extras import missing_extras, name_command
+from macroscope.files import atomic, require_folder
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, KEPT_NAMES, fit_for_paths, require_usable
 from macroscope.plan import Plan
@@ -104,24 +105,41 @@ def choose(
                 f"{profile.name}: {profile.documents} text{'s' if profile.documents != 1 else ''}; give at least"
                 f" {_FEWEST_TEXTS} in each collection: a single text allows no confidence interval and no test"
             )
-    chosen, reasons = [], []
+    chosen, reasons, lacking_extra = [], [], dict[str, list[str]]()
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
         fit = language_fit(critic.data, critic.options(**(critic.data.criticize or {})), language)
         lacking = (None if requested else _refusal(fit)) or _lacking(critic.data, reference, bool(requested))
-        if lacking is None:
+        if lacking is None and (extra := _missing_extra(name)) is not None:
+            lacking_extra.setdefault(extra, []).append(name)
+        elif lacking is None:
             chosen.append(name)
             reasons += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
         elif requested:
             raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or choose another critic")
         else:
             reasons.append(f"The critic '{name}' is left out: {lacking}.")
+    for extra, names in lacking_extra.items():
+        if requested:
+            raise MacroscopeError(
+                f"--critic {names[0]}: it needs the extra '{extra}', which is not installed; {name_command(extra)}, or"
+                " choose another critic"
+            )
+        reasons.append(
+            f"Left out, since the extra '{extra}' is not installed: {', '.join(names)}; {name_command(extra)} adds it."
+        )
     return Choice(chosen, reasons, reference.has_splits)
 
 
 def _refusal(fit: LanguageFit) -> str | None:
     """Return why a critic cannot judge texts in a language; None if it can."""
     return "; ".join(fit.refusals) or None
+
+
+def _missing_extra(name: str) -> str | None:
+    """Return an extra that a critic needs under its default options and that is not installed; None if it has all."""
+    critic = critics()[name]
+    return next(iter(missing_extras(critic.data.extras, critic.options(**critic.data.criticize or {}))), None)
 
 
 def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | None:
@@ -258,7 +276,7 @@ def criticize(
         If the folder holds other files, or the workflow failed.
     """
     path = require_output(output)
-    command = _command(path, cores)
+    command = snakemake_command(path, ["--directory", str(path.parent), "--cores", cores])
     plan = plan_of(config)
     if write_config(path, config, shlex.join(["snakemake", *command[3:]])):
         with atomic(path.with_name(PROFILE_TABLE)) as temporary:
@@ -293,20 +311,6 @@ def _require_usable(path: Path, exists: bool = True) -> None:
         require_usable(str(path.resolve()))
     except ValueError as error:
         raise MacroscopeError(str(error)) from None
-
-
-def _command(config: Path, cores: str) -> list[str]:
-    return [
-        *(sys.executable, "-m", "snakemake"),
-        *("--snakefile", str(SNAKEFILE), "--configfile", str(config), "--directory", str(config.parent)),
-        # By its path: Snakemake would prefer a folder of that name in the working directory.
-        *(
-            "--workflow-profile",
-            str(SNAKEMAKE_PROFILE),
-            "--cores",
-            cores,
-        ),
-    ]
 
 
 _SUFFIXES = frozenset(".jsonl .json .ndjson .parquet .csv .tsv .txt .md .gz .bz2 .xz .zst .zip".split())

@@ -158,6 +158,9 @@ class Critic:
         are standard.
     attribution
         Description of the scores of its stage `attribute`; None if it has no such stage.
+    extras
+        Extras of the installation that the critic needs (`extras.EXTRAS`): name -> "option=value", the option under
+        which it is needed; "" if it always is.
     commands
         "module:NAME" of the verbs that the critic adds to `macroscope critics`: a mapping from names to functions for
         Typer, in a module without heavy imports. "" if it adds none.
@@ -180,6 +183,7 @@ class Critic:
     readings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     plan: str = ""
     attribution: AttributionScore | None = None
+    extras: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""
 
     def __post_init__(self) -> None:

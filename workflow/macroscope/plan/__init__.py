@@ -10,6 +10,8 @@ from typing import Any
 
 from macroscope.config.schema import Config, parse_config
 from macroscope.containment import blame_plugins
+from macroscope.errors import MacroscopeError
+from macroscope.extras import missing_extras, name_command
 from macroscope.jobs import Job
 from macroscope.plan.code import CodeTracking
 from macroscope.plan.corpora import CorporaPlan
@@ -17,6 +19,7 @@ from macroscope.plan.critics import CriticsPlan
 from macroscope.plan.reporting import ReportingPlan
 from macroscope.plan.systems import SystemsPlan
 from macroscope.plan.user_files import UserFiles
+from macroscope.systems import kinds
 
 MANY_JOBS = 10_000
 """Number of jobs from which on their planning takes so long that a user is told."""
@@ -59,6 +62,27 @@ class Plan:
             self.corpora.raw_parts(corpus)
         for name, system in self.systems.all.items():
             system.files_read(f"systems.{name}")
+
+    def require_extras(self) -> None:
+        """Check that the extras of the installation are there which the config's critics and systems need.
+
+        Raises
+        ------
+        MacroscopeError
+            If one is missing, with the command that installs it.
+        """
+        needing: dict[str, list[str]] = {}
+        for name in dict.fromkeys(critic for critic, _, _ in self.critics.comparisons):
+            for extra in missing_extras(self.critics.plugins[name].data.extras, self.config.critic(name)):
+                needing.setdefault(extra, []).append(f"the critic '{name}'")
+        for name in dict.fromkeys(system for _, system in self.critics.pairs):
+            for extra in missing_extras(kinds()[self.systems.all[name].kind].data.extras, self.systems.all[name]):
+                needing.setdefault(extra, []).append(f"the system '{name}'")
+        for extra, names in needing.items():
+            raise MacroscopeError(
+                f"the extra '{extra}' is not installed, and the config needs it for {', '.join(names)};"
+                f" {name_command(extra)}"
+            )
 
     def targets(self) -> list[str]:
         """Return the final outputs of a complete run."""

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from macroscope.extras import EXTRAS
 from macroscope.fingerprint import packages
 from macroscope.plan.code import Modules
 
-MODELS = {"accelerate", "bert_score", "safetensors", "sentence_transformers", "tokenizers", "torch", "transformers"}
+MODELS = frozenset({*EXTRAS["models"], "sentence_transformers", "tokenizers"})
 """Packages that only the environment of models has: the extra `models` of pyproject.toml, and what it brings."""
 
 

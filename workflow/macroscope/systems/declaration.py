@@ -35,6 +35,8 @@ class Kind:
     check
         Whether its texts check the numbers and are not themselves judged: real texts, texts of a known process, and
         texts with known defects. The report lists them apart from the systems under evaluation.
+    extras
+        Extras of the installation that it needs, as those of a critic.
     """
 
     options: str
@@ -43,6 +45,7 @@ class Kind:
     stages: Mapping[str, Stage] = field(default_factory=dict)
     names_setting: bool = False
     check: bool = False
+    extras: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def all_stages(self) -> Mapping[str, Stage]:

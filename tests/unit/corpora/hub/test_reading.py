@@ -1,6 +1,5 @@
 """Folders in the layouts of Hugging Face data sets; the library's own writers make the inputs."""
 
-import importlib.util
 import json
 
 import pytest
@@ -139,9 +138,8 @@ def test_bad_folders(tmp_path):
 
 def test_without_the_library(tmp_path, monkeypatch):
     parquet(tmp_path / "reviews")
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "datasets" else find_spec(name))
-    with pytest.raises(MacroscopeError, match=r"install macroscope\[datasets\]"):
+    monkeypatch.setattr("macroscope.corpora.hub.reading.is_installed", lambda extra: extra != "datasets")
+    with pytest.raises(MacroscopeError, match=r"pip install 'macroscope\[datasets\]'"):
         read(tmp_path / "reviews")
 
 

@@ -4,7 +4,6 @@ Rows are streamed from the files; nothing is copied to the library's cache. Memo
 slowly: 400 MB for 20,000 rows of 1 kB in Parquet, 622 MB for 200,000.
 """
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from macroscope.corpora.files.parsing import Record, parse_records
 from macroscope.corpora.hub import Columns, DataSet, HubCorpus
 from macroscope.documents import Document, Provenance
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.extras import is_installed, name_command
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
@@ -60,9 +60,9 @@ def read_data_set(folder: Path, data_set: DataSet, provenance: Provenance) -> It
 
 def require_library(what: str) -> None:
     """Check that the library `datasets` is installed; the error names the data set, `what`."""
-    if importlib.util.find_spec("datasets") is None:
+    if not is_installed("datasets"):
         raise MacroscopeError(
-            f"{what}: reading a Hugging Face data set needs the package 'datasets'; install macroscope[datasets]"
+            f"{what}: reading a Hugging Face data set needs the package 'datasets'; {name_command('datasets')}"
         )
 
 

@@ -13,6 +13,7 @@ _CLUSTERING = "normalise explained_variance seeds restarts"
 
 CRITIC = Critic(
     options="options:ClustersOptions",
+    extras={"models": ""},
     latents="latents:LATENTS",
     features="latents:features",
     observes="frequencies of kinds of texts",

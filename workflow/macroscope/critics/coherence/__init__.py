@@ -9,6 +9,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:CoherenceOptions",
+    extras={"models": ""},
     # A small encoder on the first tokens of a section: trains in a few minutes on a laptop.
     criticize={
         "encoder": "minilm",

@@ -10,6 +10,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:LanguagesOptions",
+    extras={"languages": ""},
     # Not included by default: it needs a corpus of several languages, and their number.
     density=True,
     attribution=AttributionScore("latent NLL", "nats", "words in another language than most of the text"),

@@ -18,6 +18,7 @@ _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 
 CRITIC = Critic(
     options="options:NarrativeOptions",
+    extras={"models": ""},
     # Gaps are hardly found in fewer than thousands of narratives. Eight draws cost four times as much, and find no more
     # discordant sentences in 60 or 100 narratives (docs/critics/narrative.md).
     criticize={"tasks": ["discordant"], "draws": 2},

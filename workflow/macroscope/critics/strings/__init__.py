@@ -9,6 +9,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:StringsOptions",
+    extras={"models": "estimator=lstm"},
     latents="texts:LATENTS",
     features="texts:features",
     observes="sequences of words",

@@ -13,6 +13,7 @@ _MODEL = "topics pinned covariance_prior smoothing iterations tolerance initiali
 
 CRITIC = Critic(
     options="options:TopicsOptions",
+    extras={"models": ""},
     # Few topics, so that each has many training documents: users often have hundreds of texts, not tens of thousands.
     criticize={"topics": 10},
     fewest={"documents": 100},

@@ -12,6 +12,7 @@ from macroscope.systems.options import Description, Seed, SystemOptions
 
 KIND = Kind(
     options=":HsmmSystem",
+    extras={"models": ""},
     label="hidden semi-Markov model",
     colour=PURPLE,
     stages={

@@ -8,6 +8,7 @@ _SAMPLING = "base titles context decoding samples batch_size max_tokens stride p
 
 KIND = Kind(
     options="options:LanguageModelSystem",
+    extras={"models": ""},
     label="language model",
     colour=BLUE,
     stages={

@@ -14,6 +14,7 @@ _NETWORK = "autoregressive vocabulary layers heads width hidden dropout max_toke
 
 KIND = Kind(
     options=":TranslationSystem",
+    extras={"models": ""},
     label="translation model",
     colour=BLUE,
     stages={

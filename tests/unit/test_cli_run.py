@@ -1,0 +1,95 @@
+"""`macroscope run`, `demo` and `experiments`."""
+
+import json
+import os
+import sys
+
+import pytest
+import yaml
+
+from macroscope import extras
+from macroscope.cli import main
+from macroscope.files import REPOSITORY, SNAKEFILE, SNAKEMAKE_PROFILE
+
+
+@pytest.fixture
+def call(monkeypatch, tmp_path):
+    """Call the command line in an empty folder; the command that it would become is returned."""
+    monkeypatch.chdir(tmp_path)
+    became = []
+
+    def become(path, command):
+        assert path == sys.executable
+        became.append(command)
+        raise SystemExit(0)
+
+    monkeypatch.setattr(os, "execv", become)
+
+    def called(*arguments, status=0):
+        monkeypatch.setattr(sys, "argv", ["macroscope", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert (end.value.code or 0) == status
+        return became[-1][1:] if became else None
+
+    return called
+
+
+CONFIG = """
+corpora: {c: {source: files, files: [real.jsonl], split: test}}
+systems: {s: {kind: files, files: [mine.jsonl]}}
+comparisons: [{corpus: c, systems: [s], critics: [tendencies]}]
+"""
+SNAKEMAKE = ["-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile"]
+PROFILE = ["--workflow-profile", str(SNAKEMAKE_PROFILE)]
+
+
+def test_run_passes_arguments_to_snakemake(call, tmp_path):
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    assert call("run", "--config", "my.yaml") == [*SNAKEMAKE, "my.yaml", *PROFILE]
+    rest = ["--cores", "2", "-n", "--config=mirror=x"]
+    assert call("run", "--config", "my.yaml", *rest[:3]) == [*SNAKEMAKE, "my.yaml", *PROFILE, *rest[:3]]
+    cluster = ["--workflow-profile", "slurm"]
+    assert call("run", "--config", "my.yaml", *cluster) == [*SNAKEMAKE, "my.yaml", *cluster]
+
+
+def test_run_reports_errors_of_the_config(call, tmp_path, capsys):
+    (tmp_path / "my.yaml").write_text(CONFIG + "sed: 1\n")
+    assert call("run", "--config", "my.yaml", status=1) is None
+    assert "did you mean 'seed'?" in capsys.readouterr().err
+
+
+def test_demo_runs_the_default_config_in_a_folder(call, tmp_path):
+    command = call("demo", "--cores", "2")
+    folder = ["--directory", "macroscope-demo", "--quiet", "rules", "host", "--cores", "2"]
+    assert command == [*SNAKEMAKE, str(REPOSITORY / "config.yaml"), *PROFILE, *folder]
+    assert (tmp_path / "macroscope-demo").is_dir()
+
+
+def test_demo_without_models_says_how_to_install_them(call, tmp_path, capsys, monkeypatch):
+    extras.is_installed.cache_clear()
+    monkeypatch.setattr(extras, "find_spec", lambda package: package != "torch")
+    call("demo", status=1)
+    extras.is_installed.cache_clear()
+    assert "the extra 'models' is not installed, and the config needs it for" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_experiments_are_listed(call, capsys):
+    call("experiments")
+    titles = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert titles["simplewiki"] == "Simple English Wikipedia: language models trained from scratch, on one machine"
+    assert max(map(len, titles.values())) < 100
+    call("experiments", "--json")
+    names = [record["name"] for record in json.loads(capsys.readouterr().out)]
+    assert sorted(names) == sorted(path.stem for path in (REPOSITORY / "experiments").glob("*.yaml"))
+
+
+def test_an_experiment_is_copied_once(call, tmp_path, capsys):
+    call("experiments", "cai2020")
+    assert yaml.safe_load((tmp_path / "cai2020.yaml").read_text())["run"] == "cai2020"
+    assert capsys.readouterr().out.endswith("then run: macroscope run --config cai2020.yaml\n")
+    call("experiments", "cai2020", status=1)
+    assert "cai2020.yaml: exists already; give another --output" in capsys.readouterr().err
+    call("experiments", "kai2020", status=1)
+    assert "did you mean 'cai2020'?" in capsys.readouterr().err

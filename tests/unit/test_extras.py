@@ -1,0 +1,61 @@
+"""Extras of the installation that are missing."""
+
+import re
+
+import pytest
+
+from macroscope import extras
+from macroscope.criticize.profile import Profile
+from macroscope.criticize.run import choose
+from macroscope.errors import MacroscopeError
+from macroscope.extras import extra_with, missing_extras
+from macroscope.plan import Plan
+from tests.unit.test_config import changed, parse_config
+
+
+@pytest.fixture(autouse=True)
+def without_models(monkeypatch):
+    """Let the packages of models be absent."""
+    extras.is_installed.cache_clear()
+    monkeypatch.setattr(extras, "find_spec", lambda package: package not in extras.EXTRAS["models"])
+    yield
+    extras.is_installed.cache_clear()
+
+
+def test_extras_under_their_condition():
+    class Options:
+        estimator = "lstm"
+
+    assert missing_extras({"models": ""}, Options) == ["models"]
+    assert missing_extras({"models": "estimator=lstm"}, Options) == ["models"]
+    assert missing_extras({"models": "estimator=ngram", "languages": ""}, Options) == []
+    assert (extra_with("torch"), extra_with("tomotopy"), extra_with("numpy")) == ("models", "languages", None)
+
+
+@pytest.fixture
+def texts():
+    splits = {"train": 180, "valid": 30, "test": 90}
+    return Profile("texts", words=[9] * 300, titled=300, with_persons=300, narratives=300, splits=splits)
+
+
+def test_the_first_look_leaves_out_critics_whose_packages_are_missing(texts):
+    choice = choose(texts, [texts], [])
+    assert {"tendencies", "strings", "coreference"} == set(choice.critics)
+    (reason,) = choice.reasons
+    assert "since the extra 'models' is not installed: clusters, coherence, narrative, topics;" in reason
+    assert reason.endswith("pip install 'macroscope[models]' adds it.")
+
+
+def test_a_critic_that_is_asked_for_and_lacks_packages(texts):
+    with pytest.raises(MacroscopeError, match=re.escape("--critic topics: it needs the extra 'models', which is not")):
+        choose(texts, [texts], ["tendencies", "topics"])
+
+
+def test_a_config_that_needs_them():
+    strings = {"corpus": "wiki", "systems": ["kneser-ney"], "critics": ["strings"]}
+    Plan(parse_config(changed(comparisons=[strings]))).require_extras()
+    needing = {"corpus": "wiki", "systems": ["lm-titles"], "critics": ["coherence"]}
+    plan = Plan(parse_config(changed(comparisons=[needing])))
+    sentence = "the extra 'models' is not installed, and the config needs it for the critic 'coherence', the system 'lm"
+    with pytest.raises(MacroscopeError, match=re.escape(sentence)):
+        plan.require_extras()

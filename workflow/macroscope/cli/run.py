@@ -1,0 +1,57 @@
+"""`macroscope run`, `macroscope demo`: run the workflow on a config."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+"""Settings of the context of a command that gives arguments which it does not know to Snakemake."""
+
+
+def run(
+    context: typer.Context,
+    config: Annotated[Path, typer.Option(metavar="FILE", help="YAML file of the run.")],
+) -> None:
+    """Run the workflow on a config, with further arguments of snakemake.
+
+    Results are written to the folder `results` of this folder. For example: macroscope run --config mine.yaml --cores 4
+    """
+    from macroscope.config.schema import load_config
+
+    load_config(config)  # reports its errors before Snakemake begins
+    _become_snakemake(config, context.args)
+
+
+def demo(
+    context: typer.Context,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the results.")] = Path("macroscope-demo"),
+) -> None:
+    """Run a demonstration: corpora that it makes itself, small language models, and every critic, in about 15 minutes.
+
+    Further arguments are those of snakemake, such as --cores 4.
+    """
+    from macroscope.config.schema import load_config
+    from macroscope.files import REPOSITORY, errors_about, require_folder
+    from macroscope.plan import Plan
+
+    config = REPOSITORY / "config.yaml"
+    Plan(load_config(config)).require_extras()
+    require_folder(output)
+    with errors_about(output):
+        output.mkdir(parents=True, exist_ok=True)
+    typer.echo(f"Running the demonstration in {output}; the messages of Snakemake follow.")
+    _become_snakemake(config, ["--directory", str(output), "--quiet", "rules", "host", *context.args])
+
+
+def _become_snakemake(config: Path, arguments: Sequence[str]) -> NoReturn:
+    """Replace this process by Snakemake, which then gets its signals and gives its exit status."""
+    from macroscope.execution.snakemake_command import snakemake_command
+
+    command = snakemake_command(config, arguments)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os.execv(command[0], command)
