@@ -8,6 +8,7 @@
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
 # make docs   write the generated files: docs/generated/{config,languages}.md and the config schema
+# make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
 # make lock   write the locked versions from the ranges in pyproject.toml
 
 PYTHON ?= python3
@@ -19,7 +20,7 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo quick test test-faults test-cluster test-package lint bench calibration docs lock
+.PHONY: demo quick test test-faults test-cluster test-package lint bench calibration docs lock release
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -69,6 +70,17 @@ docs: $(VENV)/core.done
 	$(BIN)/macroscope config schema --output workflow/schemas/config.schema.json
 	$(BIN)/macroscope config reference --output docs/generated/config.md
 	$(BIN)/macroscope config languages --output docs/generated/languages.md
+
+release:
+	$(PYTHON) -m venv $(VENV).release
+	$(VENV).release/bin/pip install --quiet --disable-pip-version-check build twine
+	rm -rf dist
+	mkdir dist
+	PYTHONPATH=workflow $(VENV).release/bin/python envs/release_notes.py > dist/NOTES.md
+	$(VENV).release/bin/python -m build --outdir dist
+	$(VENV).release/bin/twine check --strict dist/*.whl dist/*.tar.gz
+	rm -r $(VENV).release
+	echo "== dist/ is ready: upload it with twine, and publish dist/NOTES.md =="
 
 lock:
 	$(PYTHON) -m venv $(VENV).lock

@@ -53,6 +53,12 @@ def test_run_passes_arguments_to_snakemake(call, tmp_path):
     assert call("run", "--config", "my.yaml", *cluster) == [*SNAKEMAKE, "my.yaml", *cluster]
 
 
+def test_colours_can_be_switched_off(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    assert call("run", "--config", "my.yaml")[-1] == "--nocolor"
+
+
 def test_run_reports_errors_of_the_config(call, tmp_path, capsys):
     (tmp_path / "my.yaml").write_text(CONFIG + "sed: 1\n")
     assert call("run", "--config", "my.yaml", status=1) is None

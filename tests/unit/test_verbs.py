@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from macroscope import __version__, cli
+from macroscope.files import REPOSITORY
 from macroscope.gate.decision import EXIT_CODES
 
 
@@ -48,10 +49,20 @@ def test_types_are_words(command):
         assert words in said
 
 
+@pytest.mark.parametrize(("line", "completed"), [("macroscope ex", "experiments"), ("macroscope gate --j", "--j")])
+def test_the_shell_completes_commands_and_options(command, monkeypatch, line, completed):
+    monkeypatch.setenv("_MACROSCOPE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    status, said, _ = command()
+    assert (status or 0) == 0
+    assert said.split()[0].startswith(completed)
+
+
 def test_versions_of_what_matters(command):
     status, said, _ = command("--version")
     assert status == 0
-    assert said.splitlines()[0] == f"macroscope {__version__}"
+    assert said.splitlines()[0] == f"macroscope {__version__}, workflow in {REPOSITORY}"
     names = [line.split()[0] for line in said.splitlines()]
     assert {"Python", "snakemake", "numpy", "pandas", "pyarrow", "torch", "transformers"} <= {*names}
 

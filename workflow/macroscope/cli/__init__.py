@@ -43,7 +43,6 @@ app = typer.Typer(
     result_callback=_finish,
     help="Tell whether a language model's long texts have the structure of real ones.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings=HELP_OPTIONS,

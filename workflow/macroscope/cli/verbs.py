@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup, TyperOption
 
 from macroscope import __version__
+from macroscope.files import REPOSITORY
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 """Settings of the context: names of the option that shows the help."""
@@ -66,7 +67,7 @@ def show_versions(wanted: bool) -> None:
     """Print the versions of macroscope, of Python, and of the packages that matter, and end."""
     if not wanted:
         return
-    typer.echo(f"macroscope {__version__}")
+    typer.echo(f"macroscope {__version__}, workflow in {REPOSITORY}")
     typer.echo(f"Python {platform.python_version()} on {platform.platform()}")
     for name in (*_PACKAGES, *_plugin_distributions()):
         typer.echo(f"{name} {_version_of(name)}")

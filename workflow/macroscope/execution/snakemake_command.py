@@ -1,5 +1,6 @@
 """The command that runs the workflow on a config, whether it is in a checkout or in an installed package."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,5 +24,6 @@ def snakemake_command(config: Path, arguments: Sequence[str] = ()) -> list[str]:
     return [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", str(config)),
         *profile,
+        *(("--nocolor",) if os.environ.get("NO_COLOR") else ()),
         *arguments,
     ]
