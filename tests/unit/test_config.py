@@ -12,7 +12,11 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import REPOSITORY, read_yaml
 from macroscope.plan import Plan
 
-SHIPPED = [REPOSITORY / "config.yaml", *sorted((REPOSITORY / "experiments").glob("*.yaml"))]
+SHIPPED = [
+    REPOSITORY / "config.yaml",
+    REPOSITORY / "config" / "config.yaml",
+    *sorted((REPOSITORY / "experiments").glob("*.yaml")),
+]
 DEFAULT = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
 
 
