@@ -91,6 +91,27 @@ def test_experiments_are_listed(call, capsys):
     assert sorted(names) == sorted(path.stem for path in (REPOSITORY / "experiments").glob("*.yaml"))
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("critics", "list"),
+        ("config", "check", str(REPOSITORY / "config" / "config.yaml")),
+        ("statistics", "test", "--reference", "a.csv", "--candidate", "b.csv", "--permutations", "100"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_what_is_printed_for_people_is_printed_for_programs(arguments, call, tmp_path, capsys):
+    for name, shift in (("a", 0), ("b", 1)):
+        rows = (f"{number},{number % 5 + shift}" for number in range(20))
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,length", *rows]) + "\n")
+    call(*arguments)
+    text = capsys.readouterr().out
+    call(*arguments, "--json")
+    record = json.loads(capsys.readouterr().out)
+    for value in record.values() if isinstance(record, dict) else [record[0].get("name") or record[0]["statistic"]]:
+        assert value is None or str(value) in text
+
+
 def test_an_experiment_is_copied_once(call, tmp_path, capsys):
     call("experiments", "cai2020")
     assert yaml.safe_load((tmp_path / "cai2020.yaml").read_text())["run"] == "cai2020"

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from macroscope.cli.flags import Json
 from macroscope.cli.verbs import DEVELOPERS, Verbs
 
 app = typer.Typer(help="Check a config, and describe its keys.", no_args_is_help=True, cls=Verbs)
@@ -14,7 +15,7 @@ Output = Annotated[Path, typer.Option(help="File to write.")]
 
 
 @app.command()
-def check(config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file.")]) -> None:
+def check(config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file.")], as_json: Json = False) -> None:
     """Check a config without running anything."""
     from macroscope.config.schema import load_config
     from macroscope.errors import MacroscopeError
@@ -25,8 +26,12 @@ def check(config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML fi
         plan.require_sources()
     except MacroscopeError as error:
         raise MacroscopeError(f"{config}: {error}") from None
-    print(f"{config}: valid; {len(plan.critics.comparisons)} comparisons of a system with a corpus by a critic")
-    if note := plan.planning_note():
+    number, note = len(plan.critics.comparisons), plan.planning_note()
+    if as_json:
+        print(json.dumps({"config": str(config), "comparisons": number, "note": note}))
+        return
+    print(f"{config}: valid; {number} comparisons of a system with a corpus by a critic")
+    if note:
         print(note)
 
 

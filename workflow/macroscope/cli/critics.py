@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, parse_options
+from macroscope.cli.flags import Inputs, Json, OptionsJson, Output, StageName, Values, parse_options, print_records
 from macroscope.cli.verbs import DEVELOPERS, Verbs
 
 
@@ -56,9 +56,14 @@ def run(
 
 
 @app.command("list")
-def list_critics() -> None:
+def list_critics(json: Json = False) -> None:
     """List the available critics, with their stages and packages."""
     from macroscope.critics import critics
 
-    for name, plugin in critics().items():
-        print(f"{name:16} {' '.join(plugin.data.stages)}  ({plugin.package})")
+    print_records(
+        [
+            {"name": name, "package": plugin.package, "stages": " ".join(plugin.data.stages)}
+            for name, plugin in critics().items()
+        ],
+        json,
+    )

@@ -12,6 +12,8 @@ from macroscope.errors import UsageError, nearest
 from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from macroscope.registry import Plugin
     from macroscope.resampling import Resampling
 
@@ -43,6 +45,15 @@ def print_records(records: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip())
+
+
+def print_table(table: "pd.DataFrame", as_json: bool, left_out: Sequence[str] = (), digits: int = 3) -> None:
+    """Print a table: as JSON with all its columns, or as text with some left out."""
+    if as_json:
+        print(table.to_json(orient="records", indent=2, force_ascii=False))
+        return
+    shown = table.drop(columns=list(left_out)).dropna(axis=1, how="all")
+    print(shown.to_string(index=False, float_format=f"{{:.{digits}g}}".format, na_rep="–"))
 
 
 def run_declared(

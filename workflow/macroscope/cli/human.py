@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Confidence, Resamples, Seed, resampling_of
+from macroscope.cli.flags import Confidence, Json, Resamples, Seed, print_table, resampling_of
 from macroscope.cli.verbs import Verbs
 
 app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True, cls=Verbs)
@@ -84,6 +84,7 @@ def collect(
     resamples: Resamples = 2000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print the scores of the systems as JSON.")] = False,
 ) -> None:
     """Turn exported answers into scores with intervals, agreement, and exclusions with their reasons."""
     from macroscope.errors import MacroscopeError
@@ -98,8 +99,11 @@ def collect(
     systems = dict.fromkeys(showing["system"] for showing in key["showings"])
     projected = None if types is None else read_projections(types, systems, types_column)
     tables = collect_tables(key, handed, output, resampling_of(resamples, 0, confidence, seed), projected)
+    if json:
+        print_table(tables["systems"], json)
+        return
     for name in ("systems", "agreement"):
-        typer.echo(tables[name].to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
+        print_table(tables[name], json)
     excluded = int(tables["exclusions"]["count"].sum())
     typer.echo(f"{len(handed.answers)} annotations count, {excluded} do not: {output / 'exclusions.csv'}")
 
@@ -113,6 +117,7 @@ def correlate(
     output: Annotated[Path, typer.Option(help="CSV to write.")],
     corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
     resamples: Resamples = 2000,
+    json: Json = False,
 ) -> None:
     """Correlate critics' per-document scores with people's ratings, corrected for the annotators' error."""
     from macroscope.reporting.human_documents import corpus_of, correlate_run
@@ -122,5 +127,5 @@ def correlate(
     results = Results(run / "config.json")
     table = correlate_run(results, corpus_of(results, corpus, run), str(ratings), resamples=resamples)
     write_output(table, output)
-    shown = table[["question", "critic", "statistic", "documents_of", "documents", "pearson", "pearson_p_adjusted"]]
-    typer.echo(shown.to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
+    columns = ["question", "critic", "statistic", "documents_of", "documents", "pearson", "pearson_p_adjusted"]
+    print_table(table, json, left_out=table.columns.difference(columns))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Confidence, Permutations, Resamples, Seed, resampling_of
+from macroscope.cli.flags import Confidence, Json, Permutations, Resamples, Seed, print_table, resampling_of
 from macroscope.cli.verbs import Verbs
 
 app = typer.Typer(help="Tests and correlations of your own tables, or of a run's.", no_args_is_help=True, cls=Verbs)
@@ -24,6 +24,7 @@ def run_tests(
     permutations: Permutations = 10000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
+    json: Json = False,
 ) -> None:
     """Test differences in means, Kolmogorov-Smirnov, effect sizes and total variation of any columns, all adjusted."""
     from macroscope.statistics.columns import compare_columns, read_columns
@@ -37,8 +38,7 @@ def run_tests(
     )
     if output is not None:
         write_output(table, output)
-    shown = table.drop(columns=["seed", "signature"])
-    typer.echo(shown.to_string(index=False, float_format="{:.4g}".format, na_rep="–"))
+    print_table(table, json, left_out=("seed", "signature"), digits=4)
 
 
 @app.command()
@@ -59,6 +59,7 @@ def correlate(
     permutations: Permutations = 10000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
+    json: Json = False,
 ) -> None:
     """Correlate every statistic with human judgements of the same systems; all p-values are adjusted."""
     from macroscope.errors import UsageError
@@ -84,5 +85,4 @@ def correlate(
     )
     if output is not None:
         write_output(table, output)
-    shown = table.drop(columns=["corpus", "table", "seed", "signature", "spearman_abs", "pearson_abs"])
-    typer.echo(shown.dropna(axis=1, how="all").to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
+    print_table(table, json, left_out=("corpus", "table", "seed", "signature", "spearman_abs", "pearson_abs"))
