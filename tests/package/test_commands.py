@@ -52,3 +52,17 @@ def test_annotation_pages(macroscope, folder):
     done = read_only(macroscope, folder, "human", "sheet", *arguments, "--annotators", "2", "--output", "study")
     assert done.returncode == 0, done.stderr
     assert len(list((folder / "study" / "pages").glob("*.html"))) == 2
+
+
+def test_an_experiment_is_copied_and_planned(macroscope, folder):
+    done = read_only(macroscope, folder, "experiments", "meister2021-small")
+    assert done.returncode == 0, done.stderr
+    done = read_only(macroscope, folder, "run", "--config", "meister2021-small.yaml", "--dry-run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rule finetune:" in done.stdout + done.stderr
+
+
+def test_a_demonstration_without_models_says_how_to_install_them(macroscope, folder):
+    done = read_only(macroscope, folder, "demo")
+    assert done.returncode == 1
+    assert done.stderr.count("pip install 'macroscope[models]'") == 1
