@@ -58,7 +58,10 @@ def test_damaged_bytes(tmp_path, records, data):
 
 @pytest.mark.slow
 @FUZZ
-@given(st.binary(max_size=200), st.sampled_from(["jsonl", "json", "csv", "parquet", "txt", "md", "jsonl.gz"]))
+@given(
+    st.binary(max_size=200),
+    st.sampled_from("jsonl json csv tsv parquet arrow eval txt md jsonl.gz jsonl.zst csv.xz wiki_00".split()),
+)
 def test_any_bytes(tmp_path, content, suffix):
     (tmp_path / f"mine.{suffix}").write_bytes(content)
     ends_well(tmp_path / f"mine.{suffix}")
@@ -84,6 +87,61 @@ def test_damaged_parquet(tmp_path, data):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     (tmp_path / "mine.parquet").write_bytes(content)
     ends_well(tmp_path / "mine.parquet")
+
+
+INNER = [
+    "role",
+    "content",
+    "from",
+    "value",
+    "text",
+    "message",
+    "turns",
+    "body",
+    "choices",
+    "completions",
+    "raw",
+    "query",
+    "type",
+]
+DEEP = st.recursive(
+    st.none() | st.booleans() | st.integers() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(INNER), inner, max_size=3),
+    max_leaves=6,
+)
+FIRST = [
+    {"doc_id": 1, "resps": [["x"]], "arguments": [["p", {}]]},
+    {"epoch": 1, "input": "p", "output": {"choices": [{"message": {"content": "x"}}]}},
+    {"instance": {"id": "a"}, "request": {"prompt": "p"}, "result": {"completions": [{"text": "x"}]}},
+    {"doc": {"query": "p"}, "model_response": {"text": ["x"]}},
+    {"full_prompt": "p", "predictions": "['x']"},
+    {"evaluation_id": 1, "model_id": "m", "sample_id": "s", "interaction_type": "t", "output": {"raw": ["x"]}},
+    {"custom_id": "a", "response": {"body": {"choices": [{"message": {"content": "x"}}]}}},
+    {"choices": [{"turns": ["x"]}], "question_id": 1},
+    {"human_text": "x", "machine_text": "y"},
+    {"human_answers": ["x"], "chatgpt_answers": ["y"]},
+    {"generation": "x", "model": "m", "source_id": "s"},
+    {"outputs": [{"text": "x"}]},
+    {"messages": [{"role": "assistant", "content": "x"}]},
+    {"choices": [{"text": "x"}]},
+    {"generated_text": "x"},
+    {"instruction": "p", "output": "x"},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(FIRST)))
+@FUZZ
+@given(st.data())
+def test_records_of_a_format_with_any_values(tmp_path, number, data):
+    """A format is recognised by the first record; others may hold anything in its fields."""
+    first = FIRST[number]
+    others = data.draw(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(first, DEEP)), min_size=1, max_size=3))
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(map(json.dumps, [first, *(first | other for other in others)])))
+    ends_well(path)
+    path.write_text(json.dumps({"samples": others, "eval": {}, "request_states": others}))
+    ends_well(path)
 
 
 SENTENCES = {

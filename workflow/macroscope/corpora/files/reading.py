@@ -19,7 +19,7 @@ from macroscope.corpora.files.formats.plain import DOCUMENTS
 from macroscope.corpora.files.layout import Layout
 from macroscope.corpora.files.parsing import Record, parse_records
 from macroscope.corpora.files.selection import MissingField, Selection
-from macroscope.documents import Count, Document, Provenance, keep
+from macroscope.documents import Count, Document, Provenance, keep, require_whole_characters
 from macroscope.errors import MacroscopeError
 
 READ_AS = "read_as"
@@ -145,6 +145,8 @@ def _records_of_file(layout: Layout, selection: Selection, name_in_ids: str) -> 
         default_id = f"{name_in_ids}-{number}" if unit else name_in_ids
         for place, answer in enumerate(answers, start=1):
             suffix = "" if place == 1 else f"-{place}"
+            if answer.model is not None:
+                require_whole_characters(answer.model, f"{where}: the name of the model")
             yield answer, _record(layout, selection, answer, where, default_id, suffix)
 
 

@@ -7,7 +7,16 @@ the questions between them, so that each is a text.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from macroscope.corpora.files.formats.declaration import Answer, Fields, Format, as_id, as_list, as_text, content_of
+from macroscope.corpora.files.formats.declaration import (
+    Answer,
+    Fields,
+    Format,
+    as_id,
+    as_list,
+    as_text,
+    content_of,
+    get,
+)
 
 _ANSWERING = frozenset(("assistant", "gpt", "model", "chatgpt", "bing", "bard", "ai"))
 """Roles whose messages are answers, in the words of several programs."""
@@ -53,7 +62,7 @@ MESSAGES, CONVERSATIONS = _chat("messages"), _chat("conversations")
 
 
 def _turns(record: Fields) -> list[str | None]:
-    turns = [turn for choice in as_list(record.get("choices")) for turn in as_list(choice.get("turns"))]
+    turns = [turn for choice in as_list(record.get("choices")) for turn in as_list(get(choice, "turns"))]
     return [content_of(turn.get("content")) if isinstance(turn, dict) else as_text(turn) for turn in turns]
 
 
