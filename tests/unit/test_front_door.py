@@ -27,6 +27,11 @@ TEXTS = {
     ),
     "a key twice": ("a.jsonl", '{"text": "a", "text": "b"}', "line 1 is not usable JSON (the key 'text' stands twice)"),
     "columns of one name": ("a.csv", "text,text\na,b\n", "two columns are called 'text'; rename one"),
+    "log-probabilities": (
+        "a.jsonl",
+        '{"doc_id": 0, "resps": [[["-1.5", "False"]]], "arguments": [["Is it?", " yes"]]}',
+        "lm-evaluation-harness samples without any text",
+    ),
     "no text": (
         "a.jsonl",
         '{"txt": "a"}',
@@ -149,7 +154,7 @@ CONFIGS = {
     "a key twice": ("seed: 1\nseed: 2\n", "the key 'seed' stands twice, in line 1 and in line 2; keep one of them"),
     "a switch for a number": ("seed: true\n", "'seed' is a number, not true"),
     "a seed beyond all": ("seed: 99999999999\n", "seed: input should be less than or equal to 2147483647"),
-    "a long name": (f"run: {'a' * 240}\n", "run: a name has at most 100 characters, and this one 240; shorten it"),
+    "a long name": (f"run: {'a' * 240}\n", "run: a name has at most 100 bytes, and this one 240; shorten it"),
     "a name with a space": ("run: a b\n", "run: 'a b' is not a name: names have letters, digits, '-' and '_'"),
     "nothing": ("", "a config has keys, such as 'corpora:', and this one is empty"),
     "a list": ("- a", "a config has keys, such as 'corpora:', and this one is a list"),
