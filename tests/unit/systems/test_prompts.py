@@ -20,8 +20,8 @@ from macroscope.systems.language_model.options import Ancestral, BeamSampling, L
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.sampling import merge_shards, sample_shard
 from macroscope.systems.language_model.token_sampler import TokenSampler
-from macroscope.systems.prompts import decode, encode_prompts, first_words, read_prompts
-from macroscope.systems.tokenizer import train_words
+from macroscope.systems.prompts import decode, encode_prompts, first_tokens, first_words, read_prompts
+from macroscope.systems.tokenizer import train_bpe, train_words
 from tests.unit.plan.plans import find_job
 
 from .conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
@@ -235,6 +235,31 @@ def test_first_words(text, words, expected):
     assert first_words(text, words).split() == text.split()[:words]
 
 
+def test_every_sample_begins_with_the_tokens_of_its_document(folder, tmp_path):
+    parsed = options(prompt_words=None, prompt_tokens=4)
+    samples = sample_documents(folder, tmp_path / "s", parsed)
+    # One letter is a token; " " at the end of "a  b" and line breaks are left out.
+    for (_, sections), prompt in zip(samples[:3], ["aa b", "f", "a  b"], strict=True):
+        assert text(sections).startswith(prompt)
+    provenance = read_provenance(tmp_path / "s")
+    assert "prompt shorter than 4 tokens" in {count.filter for count in provenance.counts}
+    assert (provenance.source["prompt_tokens"], provenance.source["prompt_documents"]) == (4, len(TEXTS))
+
+
+def test_first_tokens_end_with_whole_characters_and_words():
+    tokenizer = train_bpe(iter(["the owl sleeps"] * 5), 270)  # "é" is two tokens, a byte each
+    ids = tokenizer("owl é the")["input_ids"]
+    for tokens in range(1, len(ids) + 2):
+        prompt = first_tokens("owl é the", tokens, tokenizer)
+        assert "owl é the".startswith(prompt.text)
+        assert prompt.text == prompt.text.rstrip()
+        assert prompt.tokens == tuple(ids[: len(prompt.tokens)])
+        assert tokenizer.decode(list(prompt.tokens)) == prompt.text
+        assert tokens - len(prompt.tokens) <= 2
+        assert prompt.short == (tokens > len(ids))
+    assert prompt.text == "owl é the"
+
+
 def test_invalid_prompts_are_one_sentence(folder, tmp_path):
     model, arguments = folder / "model", {"system": "lm", "seed": 1, "shard": 0, "shards": 1}
     with pytest.raises(MacroscopeError, match="there are no documents to take prompts from"):
@@ -268,6 +293,14 @@ def test_prompts_are_the_controls_documents():
     control = "results/default/systems/wiki/control/samples.parquet"
     assert [sample.inputs["prompts"](Wildcards(name)) for name in ("lm", "again", "free")] == [[control], [control], []]
     assert '"prompt_words": null' in sample.options(Wildcards("free"))
+
+
+def test_a_resampled_system_may_have_prompts_of_tokens_instead():
+    plan = planned(lm={**LM, "prompt_words": 10}, again={**AGAIN, "prompt_tokens": 35}, same=AGAIN)
+    of = {name: plan.systems.all[name].as_language_model(plan.config) for name in ("again", "same")}
+    assert [(of[name].prompt_words, of[name].prompt_tokens) for name in of] == [(None, 35), (10, None)]
+    with pytest.raises(MacroscopeError, match="prompt_words and prompt_tokens are both given; give one"):
+        planned(lm={**LM, "prompt_words": 10, "prompt_tokens": 35})
 
 
 @pytest.mark.parametrize(

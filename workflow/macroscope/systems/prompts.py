@@ -1,17 +1,21 @@
-"""Prompts: the first words of held-out documents, which samples continue (pimentel2022, footnote 7).
+"""Prompts: the beginnings of held-out documents, which samples continue (pimentel2022, footnote 7).
 
-A language model is given a prompt as tokens.
+A prompt has a number of words, as in the paper, or of tokens, as in its released code. A language model is given it as
+tokens.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from macroscope.documents import Document, read_documents, require_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.formats import InvalidSample, format_training_text, parse_sample
+
+if TYPE_CHECKING:
+    from macroscope.systems.language_model.options import LanguageModelSystem
 
 
 @dataclass(frozen=True)
@@ -57,18 +61,22 @@ def read_prompts(documents: Path | None, words: int | None, titles: bool) -> lis
     """
     if not words:
         return [Prompt()]
+    return [
+        Prompt(first_words(text, words), name, len(text.split()) < words)
+        for name, text in _read_texts(documents, titles, "prompt_words")
+    ]
+
+
+def _read_texts(documents: Path | None, titles: bool, option: str) -> list[tuple[str, str]]:
+    """Read id and plain text of the documents that provide prompts; `option` requests these, for messages."""
     if titles:
-        raise MacroscopeError("prompt_words: prompts are for untitled texts; set titles: false, or leave them out")
+        raise MacroscopeError(f"{option}: prompts are for untitled texts; set titles: false, or leave them out")
     if documents is None:
         raise MacroscopeError(
-            "prompt_words: there are no documents to take prompts from; name them with --input prompts=..."
+            f"{option}: there are no documents to take prompts from; name them with --input prompts=..."
         )
     held_out = require_documents(list(read_documents(documents)), documents, "test")
-    texts = [_plain_text(document) for document in held_out]
-    return [
-        Prompt(first_words(text, words), document.id, len(text.split()) < words)
-        for document, text in zip(held_out, texts, strict=True)
-    ]
+    return [(document.id, _plain_text(document)) for document in held_out]
 
 
 def first_words(text: str, words: int) -> str:
@@ -93,6 +101,30 @@ class EncodedPrompt(Prompt):
     tokens: tuple[int, ...] = ()
 
 
+def read_encoded_prompts(documents: Path | None, options: "LanguageModelSystem", tokenizer: Any) -> list[EncodedPrompt]:
+    """Read the prompts of a language model's samples, and encode them; see `read_prompts` and `first_tokens`."""
+    if not options.prompt_tokens:
+        return encode_prompts(read_prompts(documents, options.prompt_words, options.titles), tokenizer)
+    texts = _read_texts(documents, options.titles, "prompt_tokens")
+    return [replace(first_tokens(text, options.prompt_tokens, tokenizer), document=name) for name, text in texts]
+
+
+def first_tokens(text: str, tokens: int, tokenizer: Any) -> EncodedPrompt:
+    """Return the beginning of a text of at most `tokens` tokens, encoded as a part of the whole text.
+
+    White space and parts of a character at its end are left out, since a parsed sample would not have them. The prompt
+    is `short` if the whole text has fewer tokens.
+    """
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    ids, places = encoded["input_ids"], encoded["offset_mapping"]
+    borders = [*(start for start, _ in places[1:]), len(text)]
+    kept = min(tokens, len(ids))
+    while kept and (borders[kept - 1] < places[kept - 1][1] or not text[slice(*places[kept - 1])].strip()):
+        kept -= 1
+    end = places[kept - 1][1] if kept else 0
+    return EncodedPrompt(text[:end], None, len(ids) < tokens, tuple(ids[:kept]))
+
+
 def encode_prompts(prompts: Sequence[Prompt], tokenizer: Any) -> list[EncodedPrompt]:
     """Encode prompts; an empty prompt has no tokens."""
     encoded = tokenizer([prompt.text for prompt in prompts], add_special_tokens=False, verbose=False)["input_ids"]
@@ -107,8 +139,8 @@ def require_room(prompts: list[EncodedPrompt], max_tokens: int) -> None:
     longest = max(prompts, key=lambda prompt: len(prompt.tokens))
     if len(longest.tokens) >= max_tokens:
         raise MacroscopeError(
-            f"prompt_words: the prompt from document {longest.document!r} has {len(longest.tokens)} tokens, and a"
-            f" sample at most {max_tokens}; raise max_tokens, or lower prompt_words"
+            f"the prompt from document {longest.document!r} has {len(longest.tokens)} tokens, and a sample at most"
+            f" {max_tokens}; raise max_tokens, or lower prompt_words or prompt_tokens"
         )
 
 

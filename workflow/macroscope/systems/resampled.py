@@ -34,14 +34,18 @@ class ResampledSystem(SystemOptions):
     prompt_words: int | None = Field(
         None, ge=0, description="As for language_model, 0: none; default: as the other system."
     )
+    prompt_tokens: int | None = Field(
+        None, ge=1, description="As for language_model, instead of prompt_words; default: as the other system."
+    )
     seed: Seed = 0
 
     def applied_to(self, model: LanguageModelSystem) -> LanguageModelSystem:
         """Return the options of a language model, overridden by these."""
         names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride", "seed")
         changes = {name: value for name in names if (value := getattr(self, name)) is not None}
-        prompted = model.prompt_words if self.prompt_words is None else self.prompt_words or None
-        return model.model_copy(update={**changes, "prompt_words": prompted})
+        if self.prompt_words is not None or self.prompt_tokens is not None:
+            changes |= {"prompt_words": self.prompt_words or None, "prompt_tokens": self.prompt_tokens}
+        return model.model_copy(update=changes)
 
     def check(self, place: str, config: ConfigView) -> None:
         """Check that the other system is a language model, and that prompts fit its format."""

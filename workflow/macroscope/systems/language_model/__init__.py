@@ -4,7 +4,7 @@ from macroscope.colours import BLUE
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 
-_SAMPLING = "base titles context decoding samples batch_size max_tokens stride prompt_words seed"
+_SAMPLING = "base titles context decoding samples batch_size max_tokens stride prompt_words prompt_tokens seed"
 
 KIND = Kind(
     options="options:LanguageModelSystem",

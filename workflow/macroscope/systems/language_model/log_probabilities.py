@@ -19,7 +19,7 @@ from macroscope.systems.language_model.perplexity import WINDOWS_PER_BATCH, wind
 from macroscope.systems.language_model.sampler import Sampler, Window
 from macroscope.systems.language_model.sampling import make_sampler, parse_sample_number
 from macroscope.systems.language_model.stream import encode_texts
-from macroscope.systems.prompts import EncodedPrompt, Prompt, encode_prompts, read_prompts
+from macroscope.systems.prompts import EncodedPrompt, Prompt, read_encoded_prompts
 from macroscope.systems.tokenizer import boundary_id
 from macroscope.training import use_threads
 
@@ -68,7 +68,7 @@ def measure_log_probabilities(
     network, tokenizer = load_model(model)
     boundary = boundary_id(tokenizer)
     sampler = make_sampler(network, boundary, context_window(network.config, options.context), options, 0, "")
-    beginnings = encode_prompts(read_prompts(prompts, options.prompt_words, options.titles), tokenizer)
+    beginnings = read_encoded_prompts(prompts, options, tokenizer)
     numbers = [parse_sample_number(document.id) for document in documents]
     sample_prompts = [beginnings[number % len(beginnings)] for number in numbers]
     ended = [number not in cut for number in numbers]

@@ -126,6 +126,12 @@ class LanguageModelSystem(SystemOptions):
         description="Number of words of a held-out document that each sample begins with; they are part of the sample."
         " Default: none.",
     )
+    prompt_tokens: int | None = Field(
+        None,
+        ge=1,
+        description="Number of tokens of the model's own tokenizer instead of words; white space at the end is left"
+        " out.",
+    )
     seed: Seed = 0
 
     def check(self, place: str, config: ConfigView) -> None:
@@ -151,10 +157,13 @@ class LanguageModelSystem(SystemOptions):
                 f"{place}.samples: {self.samples:,} samples, {self.samples_per_shard:,} per job, are {shards:,} jobs,"
                 f" more than {_MOST_SHARDS:,}; give a larger samples_per_shard"
             )
-        if self.prompt_words and self.titles:
+        if self.prompt_words and self.prompt_tokens:
+            raise ValueError(f"{place}: prompt_words and prompt_tokens are both given; give one of them")
+        option = "prompt_words" if self.prompt_words else "prompt_tokens"
+        if self.has_prompts() and self.titles:
             raise ValueError(
-                f"{place}.prompt_words: prompts are for untitled texts; set titles: false for the language"
-                " model, or leave prompt_words out"
+                f"{place}.{option}: prompts are for untitled texts; set titles: false for the language"
+                f" model, or leave {option} out"
             )
 
     def as_language_model(self, config: ConfigView) -> "LanguageModelSystem":
@@ -162,8 +171,14 @@ class LanguageModelSystem(SystemOptions):
         return self
 
     def has_prompts(self) -> bool:
-        """Return whether the samples begin with the first words of held-out documents."""
-        return bool(self.prompt_words)
+        """Return whether the samples begin as held-out documents do."""
+        return bool(self.prompt_words or self.prompt_tokens)
+
+    def prompt_length(self) -> str:
+        """Return the length of the prompts, with its unit; "" without prompts."""
+        if self.prompt_tokens:
+            return f"{self.prompt_tokens} tokens"
+        return f"{self.prompt_words} words" if self.prompt_words else ""
 
     def perplexity_signature(self) -> str:
         """Return what its perplexity depends on: base, format, context and training."""

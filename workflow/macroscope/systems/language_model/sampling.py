@@ -21,7 +21,7 @@ from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import BeamSampling, LanguageModelSystem
 from macroscope.systems.language_model.sampler import GeneratedTokens, Request, Sampler
 from macroscope.systems.language_model.token_sampler import TokenSampler
-from macroscope.systems.prompts import EncodedPrompt, Prompt, decode, encode_prompts, read_prompts, require_room
+from macroscope.systems.prompts import EncodedPrompt, Prompt, decode, read_encoded_prompts, require_room
 from macroscope.systems.resume import PartialFile
 from macroscope.systems.tokenizer import boundary_id, unknown_id
 from macroscope.training import use_threads
@@ -85,7 +85,7 @@ def sample_shard(
     seed
         Seed of the run; the system's own seed is added.
     prompts
-        Documents that provide the prompts, if the options request prompts: see `read_prompts`.
+        Documents that provide the prompts, if the options request prompts: see `read_encoded_prompts`.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def sample_shard(
     seed += options.seed
     network, tokenizer = load_model(model)
     indices = range(shard, options.samples, shards)
-    beginnings = encode_prompts(read_prompts(prompts, options.prompt_words, options.titles), tokenizer)
+    beginnings = read_encoded_prompts(prompts, options, tokenizer)
     require_room(beginnings, options.max_tokens)
     fingerprint = _fingerprint(model, options, seed, shard, shards, beginnings)
     part = PartialFile(output, fingerprint, Sample)
@@ -256,11 +256,9 @@ def _provenance(
     if has_unknown:
         unknown, tokens = sum(sample.unknown for sample in samples), sum(sample.tokens for sample in samples)
         counts.append(Count("word outside the vocabulary, generated as <unk>", tokens - unknown, unknown, "tokens"))
-    if options.prompt_words:
+    if length := options.prompt_length():
         short = sum(prompts[sample.index % len(prompts)].short for sample in samples)
-        counts.append(
-            Count(f"prompt shorter than {options.prompt_words} words", len(samples) - short, short, "whole prompts")
-        )
+        counts.append(Count(f"prompt shorter than {length}", len(samples) - short, short, "whole prompts"))
     source = {
         "system": system,
         "base": options.base,
@@ -273,7 +271,8 @@ def _provenance(
         "tokens": sum(sample.tokens for sample in samples),
         "cut_samples": sorted(sample.index for sample in valid if sample.cut),
         "prompt_words": options.prompt_words,
-        "prompt_documents": len(prompts) if options.prompt_words else None,
+        "prompt_tokens": options.prompt_tokens,
+        "prompt_documents": len(prompts) if options.has_prompts() else None,
     }
     return Provenance("", source, options.model_dump(mode="json"), counts)
 
