@@ -289,6 +289,26 @@ def test_published_convention():
     assert np.isnan(rows.loc["mauve", "p_value"])
 
 
+def test_convention_of_the_papers_text():
+    reference, candidate = sample_texts(P, 60, 8, "r"), sample_texts(P[::-1], 60, 9, "c")
+    _, rows = rows_of(reference, candidate, OPTIONS.model_copy(update={"convention": "paper"}))
+    scores = score_in_sample(reference, candidate, NgramEstimator(2, shared=False), 0)
+    ratios = [p - q for p, q in zip(scores.log_p, scores.log_q, strict=True)]
+    assert rows.loc["forward_kl", "value"] == pytest.approx(ratios[0].mean())  # eq. 10
+    assert rows.loc["backward_kl", "value"] == pytest.approx(-ratios[1].mean())
+    assert rows.loc["exponentiated_kl", "value"] == pytest.approx(np.exp(ratios[0].mean()))
+    js = np.mean(-np.log(0.5 + 0.5 * np.exp(-ratios[0]))) + np.mean(-np.log(0.5 + 0.5 * np.exp(ratios[1])))
+    assert rows.loc["jensen_shannon", "value"] == pytest.approx(js / 2)
+    points = [[0.0, 1.0]]
+    for w in np.linspace(1e-6, 1 - 1e-6, 25):
+        kl_p = np.mean(-np.log(w + (1 - w) * np.exp(-ratios[0])))
+        kl_q = np.mean(-np.log((1 - w) + w * np.exp(ratios[1])))
+        points.append([np.exp(-0.2 * kl_p), np.exp(-0.2 * kl_q)])
+    x, y = np.array([*points, [1.0, 0.0]]).T
+    assert rows.loc["mauve", "value"] == pytest.approx(np.trapezoid(y, x), abs=1e-9)
+    assert rows.loc[["forward_kl", "mauve"], ["ci_low", "ci_high", "p_value"]].isna().all(axis=None)
+
+
 @pytest.mark.slow
 def test_too_few_texts_for_the_discounts_are_counted():
     _, rows = rows_of(sample_texts(P, 6, 0, "r"), sample_texts(P, 6, 1, "c"))

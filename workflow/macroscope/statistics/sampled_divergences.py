@@ -179,10 +179,8 @@ def compare_log_ratios(
         return [Estimate(name, UNDEFINED) for name in NAMES]
     rng = np.random.default_rng(resampling.seed)
     if scored is None:
+        value = _plug_in(reference, candidate, frontier)
         terms_of_samples = [divergence_terms(ratios, frontier.grid) for ratios in (reference, -candidate)]
-        value = divergences_from_means(
-            terms_of_samples[0].mean(axis=0), terms_of_samples[1].mean(axis=0), frontier.scale
-        )
         resampled = [bootstrap_sums(terms, resampling.resamples, rng) / len(terms) for terms in terms_of_samples]
         draws = divergences_from_means(resampled[0], resampled[1], frontier.scale)
         intervals = {name: percentile_interval(draws[name], resampling.confidence) for name in NAMES}
@@ -197,6 +195,23 @@ def compare_log_ratios(
         for name in NAMES
     ]
     return [agree_with_test(estimate, resampling.confidence) for estimate in estimates]
+
+
+def plug_in_divergences(reference: Array, candidate: Array, frontier: Frontier) -> list[Estimate]:
+    """Compute the divergences as their formulas stand, without intervals: the log-ratios may be in-sample.
+
+    Parameters
+    ----------
+    reference, candidate
+        log p(x) - log q(x) of the texts of both samples, in nats.
+    """
+    return [Estimate(name, float(value)) for name, value in _plug_in(reference, candidate, frontier).items()]
+
+
+def _plug_in(reference: Array, candidate: Array, frontier: Frontier) -> dict[str, Array]:
+    """Compute every divergence from the means over both samples; see `divergences_from_means`."""
+    means = [divergence_terms(ratios, frontier.grid).mean(axis=0) for ratios in (reference, -candidate)]
+    return divergences_from_means(means[0], means[1], frontier.scale)
 
 
 def _calibrated(

@@ -27,7 +27,12 @@ from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_test
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios, published_divergences
+from macroscope.statistics.sampled_divergences import (
+    NAMES,
+    compare_log_ratios,
+    plug_in_divergences,
+    published_divergences,
+)
 from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 from macroscope.tables import write_csv
@@ -57,7 +62,7 @@ STATISTICS = (
     Statistic("scored_texts"),
 )
 PUBLISHED_SCALE = 0.2
-"""Scale of the divergence frontier in the paper, whose code uses log10 instead of the formulas' nats."""
+"""Scale of the divergence frontier in the paper, of in-sample log-ratios; its code uses log10 instead of nats."""
 SCALE = 5.0
 """Scale of the divergence frontier, as for clusters. For all p and q, KL(p || r_w) is between 0 and -log w, so the area
 under the frontier is at least G(1 + s)^2 / G(1 + 2 s): 0.004 at this scale, and 0.95 at the paper's."""
@@ -117,7 +122,8 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
     MacroscopeError
         If reference or candidate has too few texts to leave out a fold.
     """
-    folds = 1 if options.convention == "published" else options.folds
+    is_cross_fitted = options.convention == "definition"
+    folds = options.folds if is_cross_fitted else 1
     for name, texts in (("the control", reference), ("the system", candidate)):
         if len(texts) < TEXTS_PER_FOLD * folds:
             raise MacroscopeError(
@@ -125,19 +131,25 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
                 " give more texts or set critics.strings.folds"
             )
     estimates = make_estimator(options, [*reference.texts, *candidate.texts])
-    if options.convention == "published":
-        scores = score_in_sample(reference, candidate, estimates, resampling.seed)
-        ratios = [ratio / LN10 for ratio in scores.ratios]
-        rows = published_divergences(ratios[0], ratios[1], Frontier(options.scale or PUBLISHED_SCALE, options.weights))
-    else:
+    if is_cross_fitted:
         scores = score_cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
         rows = _cross_fitted_rows(scores, (reference, candidate), options, resampling)
+    else:
+        scores = score_in_sample(reference, candidate, estimates, resampling.seed)
+        rows = _in_sample_rows(scores, options)
     rows.append(Estimate("fallback_orders", float(scores.fallback_orders)))
     rows.append(Estimate("scored_texts", float(np.isfinite(scores.log_p[1]).sum())))
-    reason = "not in the published code" if options.convention == "published" else _ALL_TOGETHER
+    reason = _ALL_TOGETHER if is_cross_fitted else "not in the published code"
     return Comparison(
         rows_table(rows, (len(reference), len(candidate)), lambda _: reason), (reference, candidate), scores
     )
+
+
+def _in_sample_rows(scores: LogProbabilities, options: StringsOptions) -> list[Estimate]:
+    frontier = Frontier(options.scale or PUBLISHED_SCALE, options.weights)
+    if options.convention == "paper":
+        return plug_in_divergences(*scores.ratios, frontier)
+    return published_divergences(*(ratio / LN10 for ratio in scores.ratios), frontier)
 
 
 def _cross_fitted_rows(

@@ -39,8 +39,8 @@ class StringsOptions(Options):
     shared_vocabulary: bool = Field(
         True,
         description="Give both n-gram models one vocabulary, the words of all texts, so that a word unseen by both has"
-        " the same probability under both; false, and always with convention: published: each has the words of its own"
-        " texts.",
+        " the same probability under both; false, and always with another convention than the definition: each has the"
+        " words of its own texts.",
     )
     order: int = Field(5, ge=1, description="Number of words of an n-gram (paper: 5).")
     folds: int = Field(
@@ -59,16 +59,17 @@ class StringsOptions(Options):
     scale: float | None = Field(
         None,
         gt=0,
-        description="Scale s of the divergence frontier, eq. 9; default: 5, as for clusters, and with convention:"
-        " published the paper's 0.2.",
+        description="Scale s of the divergence frontier, eq. 9; default: 5, as for clusters, and with another"
+        " convention than the definition the paper's 0.2.",
     )
     weights: int = Field(
         25, ge=2, description="Number of mixture weights of the divergence frontier (published code: 25)."
     )
     permutations: int = Field(1000, ge=99, description="Number of permutations for the p-values.")
     lstm: LstmOptions = Field(LstmOptions(), description="LSTM of estimator: lstm.")
-    convention: Literal["definition", "published"] = Field(
+    convention: Literal["definition", "published", "paper"] = Field(
         "definition",
-        description="published: texts are scored by estimates that have seen them, and the divergences are those of"
-        " the published code (log10 in place of nats, directions swapped, trimmed means); no intervals.",
+        description="definition: cross-fitted estimates. paper: the formulas as the paper writes them, of texts scored by"
+        " estimates that have seen them. published: the same by the published code (log10 in place of nats,"
+        " directions swapped, trimmed means). Only the definition has intervals and p-values.",
     )
