@@ -27,6 +27,7 @@ def scores(n: int, rng: np.random.Generator, spread: float, rate: float, start: 
             "units": units,
             "entropy": nll / 4,
             "nll_other": nll * 2,
+            "log_likelihood": -nll * 3,
             "count_error": errors,
             "of_error": units,
         }
@@ -48,7 +49,7 @@ def paired(rng: np.random.Generator, n: int) -> Run:
     for _ in range(2):
         table = scores(n, rng, 0.4, 1.0, 0)
         nll = table["nll"] * 0.5 + 0.5 * prompt * table["units"]
-        samples.append(table.assign(nll=nll, entropy=nll / 4, nll_other=2 * nll))
+        samples.append(_derived(table, nll))
     return _compared(*samples, 1.0, rng)
 
 
@@ -64,7 +65,12 @@ def _from_prompts(rng: np.random.Generator, number: int, texts: int) -> pd.DataF
     effect = np.repeat(rng.exponential(1, number), texts)
     errors = rng.binomial(table["units"].astype(int), np.repeat(rng.beta(0.3, 2.7, number), texts))
     nll = table["nll"] * 0.5 + 0.5 * effect * table["units"]
-    return table.assign(nll=nll, entropy=nll / 4, nll_other=2 * nll, count_error=errors.astype(float))
+    return _derived(table, nll).assign(count_error=errors.astype(float))
+
+
+def _derived(table: pd.DataFrame, nll: "pd.Series[float]") -> pd.DataFrame:
+    """Return the table with another T(x), and everything that is computed from it."""
+    return table.assign(nll=nll, entropy=nll / 4, nll_other=2 * nll, log_likelihood=-3 * nll)
 
 
 def _compared(reference: pd.DataFrame, candidate: pd.DataFrame, rate: float, rng: np.random.Generator) -> Run:
@@ -76,13 +82,14 @@ def _compared(reference: pd.DataFrame, candidate: pd.DataFrame, rate: float, rng
         "latent_ppl": np.exp(rate),
         "latent_ppl_ratio": np.exp(rate - 1),
         "latent_ppl_other": np.exp(2 * rate),
+        "log_likelihood": -3 * rate * sections,
         "posterior_entropy": rate / 4,
         "error_share": 0.1,
     }
     return list_estimates(table), truth
 
 
-_EVERY = ("latent_*", "posterior_*", "*_share")
+_EVERY = ("latent_*", "log_*", "posterior_*", "*_share")
 CASE = Case(
     "macroscope.statistics.latent:STATISTICS",
     (
@@ -101,6 +108,7 @@ CASE = Case(
     ),
     limits={
         ("12 against 12", "latent_*"): "with a dozen skewed documents an interval holds in about 92 %",
+        ("12 against 12", "log_*"): "with a dozen skewed documents an interval holds in about 92 %",
         ("12 against 12", "posterior_*"): "with a dozen skewed documents an interval holds in about 92 %",
         (
             "* of 12 prompts",

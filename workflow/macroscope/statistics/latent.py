@@ -5,7 +5,8 @@ For a document x with posterior q = P_c(z|x), prior p = P_c(z) and M latent stat
     T(x) = H(q, p) = H(q) + KL(q || p),        latent PPL = exp(sum_x T(x) / sum_x M(x)),
 
 all in nats. Lower T means more likely under the prior. A model with too little diversity can be below the data; the
-entropy and the KL show it.
+entropy and the KL show it. If the likelihood is known, so is log P(x) = E_q log P(x|z) - KL(q || p) of an exact
+posterior; with an approximate one, this is a lower bound.
 """
 
 from collections.abc import Sequence
@@ -34,13 +35,15 @@ from macroscope.statistics.tidy import ROWS, UNDEFINED, Estimate, sized_row
 MEAN, POOLED, PERPLEXITY, SHARE = "mean", "pooled", "perplexity", "share"
 """Kinds of a measure: a mean over documents; a ratio of sums; its exponential; a share, pooled over documents."""
 _PER_STATE = ("entropy", "kl", "margin", "resolved")
+_PER_DOCUMENT = ("log_likelihood", "log_evidence_bound")
 _NULL = "the same {} in documents of the system and of real text, whatever their spread"
 STATISTICS = (
-    Statistic("latent_nll", "mean T(x) of the system", _NULL.format("mean T(x)"), difference=False),
+    Statistic("latent_nll*", "mean T(x) of the system", _NULL.format("mean T(x)"), difference=False),
     Statistic("latent_ppl", "latent PPL of the system", _NULL.format("latent PPL")),
     Statistic("latent_ppl_ratio", "latent PPL of the system over that of real text"),
     Statistic("latent_ppl_minimum_detectable"),
     Statistic("latent_ppl_*", "latent PPL of the system", _NULL.format("latent PPL"), difference=False),
+    Statistic("log_*", "mean of the system's documents", _NULL.format("mean"), difference=False),
     Statistic("posterior_*", "mean a latent state of the system", _NULL.format("mean a latent state")),
     Statistic("*_share", "share in the system", _NULL.format("share")),
 )
@@ -79,12 +82,16 @@ def list_measures(columns: Sequence[str]) -> list[Measure]:
 
     `latent_nll` is the mean T(x) in nats per document; `latent_ppl` pools over documents. `posterior_entropy` and
     `posterior_kl` are in nats per latent state, `posterior_margin` is the mean lead of the most probable state, and
-    `posterior_resolved` the mean share of its prior variance that the text removes. A further column nll_<variant>
-    gives latent_ppl_<variant>, over the column units_<variant> if there is one. A pair count_<name>, of_<name> gives
-    <name>_share, pooled over documents.
+    `posterior_resolved` the mean share of its prior variance that the text removes. `log_likelihood` is the mean
+    E_q log P(x|z) in nats per document, and `log_evidence_bound` that of the lower bound of log P(x). A further column
+    nll_<variant> gives latent_ppl_<variant>, over the column units_<variant> if there is one, and nll_published gives
+    `latent_nll_published` as well. A pair count_<name>, of_<name> gives <name>_share, pooled over documents.
     """
     measures = [Measure("latent_nll", "nll", "", MEAN), Measure("latent_ppl", "nll", "units", PERPLEXITY)]
     measures += [Measure(f"posterior_{name}", name, "units", POOLED) for name in _PER_STATE if name in columns]
+    measures += [Measure(name, name, "", MEAN) for name in _PER_DOCUMENT if name in columns]
+    if "nll_published" in columns:
+        measures.append(Measure("latent_nll_published", "nll_published", "", MEAN))
     for column in columns:
         if column.startswith("nll_"):
             variant = column.removeprefix("nll_")

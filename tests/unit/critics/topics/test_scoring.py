@@ -73,6 +73,19 @@ def test_nll_is_the_expectation_over_the_posterior(judged):
     assert "kl" not in published
 
 
+def test_likelihood_and_prior_add_up_to_the_bound(judged):
+    """log P(x) >= -T(x) + E log P(x|z) + H(q) (Appendix A); of long documents the likelihood is that of the truth."""
+    folder, model, strengths = judged
+    scores = pd.read_parquet(folder / "definition.scores")[:-1]
+    together = -scores["nll"] + scores["log_likelihood"] + scores["entropy"]
+    np.testing.assert_allclose(scores["log_evidence_bound"], together)
+    probabilities = (torch.softmax(model.strengths(torch.from_numpy(strengths)), 1) @ model.topics).numpy()
+    index = {word(n): n for n in range(VOCABULARY)}
+    for d, document in enumerate(list(Collection(folder / "texts.parquet"))[:5]):
+        likelihood = sum(np.log(probabilities[d, index[name]]) for name in document.text.split())
+        assert scores["log_likelihood"][d] == pytest.approx(likelihood, rel=2e-3)
+
+
 def test_texts_of_the_model_have_the_entropy_of_its_gaussian(judged):
     """-E log N(eta) over eta from N itself is the entropy; with long documents, q adds almost nothing."""
     folder, model, strengths = judged

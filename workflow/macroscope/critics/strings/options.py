@@ -69,7 +69,7 @@ class StringsOptions(Options):
     lstm: LstmOptions = Field(LstmOptions(), description="LSTM of estimator: lstm.")
     convention: Literal["definition", "published", "paper"] = Field(
         "definition",
-        description="definition: cross-fitted estimates. paper: the formulas as the paper writes them, of texts scored by"
-        " estimates that have seen them. published: the same by the published code (log10 in place of nats,"
+        description="definition: cross-fitted estimates. paper: the formulas as the paper writes them, of texts scored"
+        " by estimates that have seen them. published: the same by the published code (log10 in place of nats,"
         " directions swapped, trimmed means). Only the definition has intervals and p-values.",
     )

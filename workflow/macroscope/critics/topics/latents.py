@@ -86,9 +86,10 @@ def read_strengths(path: Path) -> TopicStrengths:
 
 
 def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
-    """Read the latents of a system in batches: `KEYS` and words, means, and variances."""
-    for batch in stream_latents(path, LATENTS, [*KEYS, "words", "mean", "variance"]):
-        yield batch.select([*KEYS, "words"]).to_pandas(), vectors_of(batch, "mean"), vectors_of(batch, "variance")
+    """Read the latents of a system in batches: `KEYS`, words and bound, means, and variances."""
+    numbers = [*KEYS, "words", "bound"]
+    for batch in stream_latents(path, LATENTS, [*numbers, "mean", "variance"]):
+        yield batch.select(numbers).to_pandas(), vectors_of(batch, "mean"), vectors_of(batch, "variance")
 
 
 def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:

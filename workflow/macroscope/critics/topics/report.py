@@ -14,6 +14,7 @@ from macroscope.tables import number, read_csv
 
 CORRELATIONS = {
     "latent_nll": ("latent NLL (nats)", 1.0),
+    "latent_nll_published": ("as published (nats)", 1.0),
     "latent_ppl_ratio": ("latent PPL, × real text", 1.0),
     "covariance_discrepancy": ("discrepancy of covariances", 1.0),
     "posterior_resolved": ("variance resolved, %", 100.0),

@@ -19,6 +19,9 @@ def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Pat
         T(x) = -E_q log N(eta; mu, Sigma), exactly; with `convention: published`, at the posterior's mean only.
     nll_published
         Value at the posterior's mean; under the definition only.
+    log_likelihood, log_evidence_bound
+        E_q log P(x|z) of the words, by the bound of the variational inference, and the bound itself, which is
+        log_likelihood minus the KL divergence of q from the prior.
     entropy, kl
         Entropy of q, and KL divergence of q from the prior: T(x) = entropy + kl. The entropy of a density may be
         negative. kl is written under the definition only.
@@ -38,8 +41,11 @@ def _score_batch(
     mean, variance = torch.tensor(means), torch.tensor(variances)
     entropies, at_mean = entropy(variance), model.negative_log_density(mean)
     resolved = (1 - variance * model.precision.diagonal()).sum(dim=1)
+    nll = model.cross_entropy(mean, variance)
+    kl = (nll - entropies).numpy()
+    bound = keys.pop("bound")
     scores = keys.assign(units=model.dimensions, entropy=entropies.numpy(), resolved=resolved.numpy())
+    scores = scores.assign(log_likelihood=bound + kl, log_evidence_bound=bound)
     if options.convention == "published":
         return scores.assign(nll=at_mean.numpy())
-    nll = model.cross_entropy(mean, variance)
-    return scores.assign(nll=nll.numpy(), kl=(nll - entropies).numpy(), nll_published=at_mean.numpy())
+    return scores.assign(nll=nll.numpy(), kl=kl, nll_published=at_mean.numpy())
