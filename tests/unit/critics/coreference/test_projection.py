@@ -11,13 +11,14 @@ import pytest
 
 from macroscope.corpora.simulated.people import people_process, simulate_stories, simulate_texts
 from macroscope.critics.coreference import projection, training
-from macroscope.critics.coreference.explanation import explain
+from macroscope.critics.coreference.explanation import explain, sample_unlikely
 from macroscope.critics.coreference.known_truth import get_true_mentions, write_known_truth
 from macroscope.critics.coreference.mentions import write_resolved
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.prior import ChainPrior, fit_prior
 from macroscope.critics.coreference.projection import project
 from macroscope.critics.coreference.scoring import score
+from macroscope.critics.coreference.windows import STOP, Chains
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
@@ -294,9 +295,10 @@ def test_a_system_without_chains_still_has_evidence(scored, tmp_path):
         scored / "process.latents",
         scored / "prior",
         options=options,
+        seed=1,
         output=output,
     )
-    for name in ("contributions", "differences", "unlikely"):
+    for name in ("contributions", "differences", "unlikely", "unlikely_random"):
         assert "z_1" in pd.read_csv(output / f"{name}.csv").columns
     score(tmp_path / "latents.parquet", scored / "prior", options=options, output=tmp_path / "scores.parquet")
     scores = pd.read_parquet(tmp_path / "scores.parquet")
@@ -319,6 +321,18 @@ def test_texts_outside_of_the_domain_make_no_difference(scored, share, tmp_path)
     assert table.loc["jensen_shannon", "n_candidate"] == halves[1]["categories"].notna().sum()
 
 
+def test_a_random_subset_of_the_unlikely_mentions():
+    """Each mention beyond the threshold is as likely to be chosen (deng2022 Table 15), and no sentence start is."""
+    surfaces = np.array([STOP, 2, 3, STOP, 4, 5, 6])
+    chains = Chains(surfaces, np.zeros(7, np.int64), np.array([3, 4]))
+    costs = np.array([9.0, 8, 1, 9, 8, 7, 7.5])
+    chosen = [sample_unlikely(chains, costs, 7.0, 2, seed).tolist() for seed in range(300)]
+    counts = np.bincount(np.concatenate(chosen), minlength=7)
+    assert np.flatnonzero(counts).tolist() == [1, 4, 6]
+    assert (abs(counts[[1, 4, 6]] - 200) < 40).all()
+    assert sorted(sample_unlikely(chains, costs, 7.0, 10, 0).tolist()) == [1, 4, 6]
+
+
 def test_contributions_sum_to_the_difference(scored, tmp_path):
     """The contributions of all n-grams sum to the difference in NLL per symbol (deng2022 Table 6)."""
     explain(
@@ -327,6 +341,7 @@ def test_contributions_sum_to_the_difference(scored, tmp_path):
         scored / "process.latents",
         scored / "prior",
         options=FILES,
+        seed=1,
         output=tmp_path / "evidence",
     )
     contributions = pd.read_csv(tmp_path / "evidence" / "contributions.csv", keep_default_na=False)

@@ -64,7 +64,7 @@ CRITIC = Critic(
         "known_truth": Stage("known_truth:write_known_truth", inputs="process prior order seed", options="single"),
         "explain": Stage(
             "explanation:explain",
-            inputs="texts latents control_latents prior",
+            inputs="texts latents control_latents prior seed",
             options="unlikely least_count",
             megabytes=4000,
             folder=True,

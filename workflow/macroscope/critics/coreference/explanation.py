@@ -19,43 +19,54 @@ from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
 
 UNLIKELY_SHOWN = 30
+RANDOM_SHOWN = 50
 PASSAGES = 6
 BEFORE, AFTER = 600, 300
 """Characters of a passage before and after its least likely mention."""
 
 
 def explain(
-    texts: Collection, latents: Path, control_latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path
+    texts: Collection,
+    latents: Path,
+    control_latents: Path,
+    prior: Path,
+    *,
+    options: CoreferenceOptions,
+    seed: int,
+    output: Path,
 ) -> None:
     """Write the evidence of a system into a folder.
 
-    Files: contributions.csv (deng2022 Table 6), differences.csv (Tables 16 and 17), unlikely.csv (Table 15: the least
-    likely mentions, one per document, with id and excerpt), passages.json (Figures 10 to 13), failed.csv (documents on
-    which the resolver failed, with the error).
+    Files: contributions.csv (deng2022 Table 6), differences.csv (Tables 16 and 17), unlikely.csv (the least likely
+    mentions, one per document, with id and excerpt), unlikely_random.csv (Table 15: a random subset of all unlikely
+    mentions), passages.json (Figures 10 to 13), failed.csv (documents on which the resolver failed, with the error).
     """
     model = ChainPrior.load(prior)
     candidate, reference = read_chains(latents, model.index), read_chains(control_latents, model.index)
     costs = -model.model.log_probabilities(candidate)
     worst = find_least_likely(candidate, costs, UNLIKELY_SHOWN)
+    unlikely = sample_unlikely(candidate, costs, options.unlikely, RANDOM_SHOWN, seed)
+    chosen = np.concatenate([worst, unlikely])
     starts = np.cumsum(candidate.lengths) - candidate.lengths
-    rows = np.searchsorted(starts, worst, side="right") - 1
+    rows = np.searchsorted(starts, chosen, side="right") - 1
     documents = _read_rows(latents, rows)
     text_by_id = _read_texts(texts, [document["id"] for document in documents])
-    table = tabulate_unlikely(model, pack_windows(candidate, model.model.packing)[worst], costs[worst])
     shown: list[dict[str, Any]] = []
     excerpts: list[str] = []
-    for document, row, at in zip(documents, rows, worst, strict=True):
+    for number, (document, row, at) in enumerate(zip(documents, rows, chosen, strict=True)):
         text, place = text_by_id[document["id"]], int(at - starts[row])
         excerpts.append(_cut_excerpt(text, int(document["starts"][place]), int(document["ends"][place])))
-        if len(shown) < PASSAGES:
+        if number < min(PASSAGES, len(worst)):
             document_costs = costs[starts[row] : starts[row] + candidate.lengths[row]]
             shown.append(build_passage(text, document, document_costs, place, options.unlikely))
+    table = tabulate_unlikely(model, pack_windows(candidate, model.model.packing)[chosen], costs[chosen])
+    mentions = table.assign(id=[document["id"] for document in documents], text=excerpts)
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(rank_contributions(model, reference, candidate), folder / "contributions.csv")
         write_csv(rank_differences(model, reference, candidate, options.least_count), folder / "differences.csv")
-        mentions = table.assign(id=[document["id"] for document in documents], text=excerpts)
-        write_csv(mentions, folder / "unlikely.csv")
+        write_csv(mentions[: len(worst)], folder / "unlikely.csv")
+        write_csv(mentions[len(worst) :], folder / "unlikely_random.csv")
         write_csv(_list_failed(latents), folder / "failed.csv")
         write_json(folder / "passages.json", shown)
 
@@ -71,6 +82,13 @@ def find_least_likely(chains: Chains, costs: np.ndarray, most: int) -> np.ndarra
     ]
     places = np.array(worst, dtype=np.int64)
     return places[np.argsort(-costs[places], kind="stable")][:most]
+
+
+def sample_unlikely(chains: Chains, costs: np.ndarray, threshold: float, most: int, seed: int) -> np.ndarray:
+    """Return the indices of a random subset, at most `most`, of the mentions that cost more than `threshold` nats."""
+    unlikely = np.flatnonzero((chains.surfaces != STOP) & (costs > threshold))
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.permutation(unlikely)[:most], dtype=np.int64)
 
 
 def build_passage(

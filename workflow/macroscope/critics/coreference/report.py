@@ -54,7 +54,13 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "contributions", "n-grams behind the difference in latent NLL", _contributions(findings), shows_texts=True
         ),
-        ReportItem("unlikely", "Unlikely mentions", _unlikely(findings), shows_texts=True),
+        ReportItem("unlikely", "Unlikely mentions", _unlikely(findings, "unlikely.csv"), shows_texts=True),
+        ReportItem(
+            "unlikely_random",
+            "Unlikely mentions, sampled at random",
+            _unlikely(findings, "unlikely_random.csv"),
+            shows_texts=True,
+        ),
         *passage_items(findings, "Passages of {system} with the least likely mentions"),
         ReportItem("differences", "n-grams with other probabilities than in real text", _differences(findings)),
         ReportItem("mentioned_figure", "Mentions by gender", figure=findings.figure("mentioned").with_suffix(".svg")),
@@ -125,10 +131,10 @@ def _contributions(findings: Findings) -> pd.DataFrame:
     return _stack_tables(tables)
 
 
-def _unlikely(findings: Findings) -> pd.DataFrame:
-    """Tabulate the least likely mentions, with the most likely alternatives (Table 15)."""
+def _unlikely(findings: Findings, name: str) -> pd.DataFrame:
+    """Tabulate unlikely mentions, with the most likely alternatives (Table 15)."""
     tables = []
-    for system, table in findings.tables("unlikely.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
+    for system, table in findings.tables(name, MAX_SYSTEMS, control=True, keep_default_na=False):
         shown = table.head(UNLIKELY_SHOWN)
         cells = _join_ngrams(shown).assign(
             **{
