@@ -16,7 +16,7 @@ OTHER = {
     },
     "tendencies": {
         "unit": "line", "language": "fr", "ranks": 7, "min_texts_per_length": 3, "length_bins_per_decade": None,
-        "simulations": 33, "count_permutations": 111,
+        "simulations": 33, "convention": "published", "count_permutations": 111,
     },
     "clusters": {
         "encoder": "gpt2-xl", "pooling": "last", "max_tokens": 77, "normalise": False, "explained_variance": 0.5,

@@ -1,5 +1,7 @@
 """From documents to rows of statistics: blocks, vocabularies, growth."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,8 +105,10 @@ def test_tokens_count_in_the_first_text_of_each_prompt(tmp_path, monkeypatch):
     counts = read_token_counts(tmp_path / "all.parquet")
     assert counts.texts["id"].tolist() == ["a", "b", "c (sample 2)"]
     assert counts.texts["block"].tolist() == [0, 0, 1]
-    found = {name: counts.counts[:, number].toarray().ravel().tolist() for number, name in enumerate(counts.types)}
-    assert found == {"a": [1, 0], "x0": [1, 0], "b": [1, 0], "x3": [1, 0], "c": [0, 1], "x6": [0, 1]}
+    counts_by_type = {
+        name: counts.counts[:, number].toarray().ravel().tolist() for number, name in enumerate(counts.types)
+    }
+    assert counts_by_type == {"a": [1, 0], "x0": [1, 0], "b": [1, 0], "x3": [1, 0], "c": [0, 1], "x6": [0, 1]}
 
 
 def by_name(estimates):
@@ -121,13 +125,39 @@ def test_vocabulary_rows_of_known_counts(tmp_path):
     assert alone["vocabulary_size"].value == len(b.types)
     rows, null = vocabulary.comparison_rows(reference, candidate, OPTIONS, 0.95, 1)
     values = by_name(rows)
-    law_tests, untested = {"zipf_d_reference"}, {"vocabulary_tokens_compared", "vocabulary_size_compared"}
+    law_tests = {"zipf_d_reference"}
+    untested = {"vocabulary_tokens_compared", "vocabulary_size_compared", "tvd_sup_common"}
+    assert values["tvd_sup_common"].value == pytest.approx(values["tvd_sup"].value)  # of 300 types each is common
     assert all(estimate.p_value > 0.01 for name, estimate in values.items() if name not in law_tests | untested)
     assert all(np.isnan(values[name].p_value) for name in untested)
     assert len(null["tvd_sup"]) == OPTIONS.count_permutations
     for name, estimate in values.items():
         holds = estimate.ci_low <= estimate.value <= estimate.ci_high
-        assert holds or name.startswith("zipf_d") or name == "vocabulary_tokens_compared", name
+        without = ("vocabulary_tokens_compared", "tvd_sup_common")
+        assert holds or name.startswith("zipf_d") or name in without, name
+
+
+def test_only_the_most_common_words_of_either_side_count(monkeypatch):
+    """Distributions are truncated to the union of the first ranks (meister2021, footnote 15)."""
+    monkeypatch.setattr(vocabulary, "COMMON", 2)
+    p, q = np.array([6.0, 4, 1, 0]), np.array([1.0, 0, 3, 8])  # the first two of p: 0 and 1; of q: 3 and 2
+    assert vocabulary.largest_common_difference(p, q) == pytest.approx(8 / 12)
+    p, q = np.array([6.0, 4, 1, 9]), np.array([5.0, 5, 4, 0])
+    assert vocabulary.largest_common_difference(p, q) == pytest.approx(abs(9 / 19 - 0))
+
+
+def test_the_published_test_of_means_is_algorithm_1(tmp_path):
+    """Its p-value is the share of all exchanges, here of paired texts, whose difference in means is as large."""
+    lengths = [2, 3, 3, 9], [4, 8, 8, 9]
+    sides = [collection(tmp_path, str(n), [" ".join(["w"] * size) for size in side]) for n, side in enumerate(lengths)]
+    options = OPTIONS.model_copy(update={"convention": "published"})
+    rows = comparison.compare(*sides, options, Resampling(50, 99)).rows.set_index("statistic")
+    differences = np.subtract(lengths[1], lengths[0])
+    null = np.array([np.mean(signs * differences) for signs in itertools.product([-1, 1], repeat=4)])
+    observed = rows.loc["length_mean_difference"]
+    assert observed["value"] == 3.0
+    assert observed["p_value"] == pytest.approx(np.mean(abs(null) >= 3.0 - 1e-9))
+    assert np.isnan(observed["ci_low"])
 
 
 @pytest.mark.slow

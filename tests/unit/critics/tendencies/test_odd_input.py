@@ -43,7 +43,8 @@ def latents(folder, name, texts):
 def compared(folder, system, control, candidate):
     """Write the evidence, and return the tidy statistics of a system as the report reads them."""
     evidence = folder / "evidence" / system
-    table = compare_latents(control, candidate, options=OPTIONS, resampling=RESAMPLING, evidence=evidence)
+    texts = Collection(candidate.parent.parent / f"{candidate.stem}.documents")
+    table = compare_latents(texts, control, candidate, options=OPTIONS, resampling=RESAMPLING, evidence=evidence)
     about = {"corpus": "corpus", "system": system, "critic": "tendencies"}
     output = folder / f"{system}.csv"
     write_statistics(table, output, **about, resampling=RESAMPLING, signature="")

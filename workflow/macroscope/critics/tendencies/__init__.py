@@ -51,8 +51,8 @@ CRITIC = Critic(
         ),
         "compare": Stage(
             "comparison:compare_latents",
-            inputs="control_latents latents resampling evidence",
-            options="ranks min_texts_per_length length_bins_per_decade simulations count_permutations",
+            inputs="texts control_latents latents resampling evidence",
+            options="ranks min_texts_per_length length_bins_per_decade simulations convention count_permutations",
             megabytes=4000,
             minutes=240,
         ),

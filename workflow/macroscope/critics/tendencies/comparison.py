@@ -18,11 +18,13 @@ from macroscope.critics.tendencies.latents import (
     read_token_counts,
 )
 from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.documents import Collection
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_groups import group_labels, paired_groups
 from macroscope.statistics.document_sums import Array
+from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.tidy import Estimate, rows_table
@@ -66,6 +68,7 @@ STATISTICS = (
     Statistic(
         "tvd_sup", "largest difference of a word's share, in samples of this size", _SAME_DISTRIBUTION, sized=True
     ),
+    Statistic("tvd_sup_common", sized=True),
     Statistic("tvd_half_l1", "total variation distance between samples of this size", _SAME_DISTRIBUTION, sized=True),
     Statistic("heaps*_alpha", "factor of Heaps' law of the system"),
     Statistic("heaps*_beta", "exponent of Heaps' law of the system"),
@@ -109,9 +112,21 @@ class Comparison:
 
 
 def compare_latents(
-    control_latents: Path, latents: Path, *, options: TendenciesOptions, resampling: Resampling, evidence: Path
+    texts: Collection,
+    control_latents: Path,
+    latents: Path,
+    *,
+    options: TendenciesOptions,
+    resampling: Resampling,
+    evidence: Path,
 ) -> pd.DataFrame:
-    """Compare the latents of a system with the control's and write the evidence; see `critics.split_half`."""
+    """Compare the latents of a system with the control's and write the evidence; see `critics.split_half`.
+
+    Parameters
+    ----------
+    texts
+        Samples of the system, of which the evidence has the first.
+    """
     compared = compare_with_control(
         control_latents,
         latents,
@@ -123,7 +138,7 @@ def compare_latents(
     )
     sides = compared.reference, compared.candidate
     permutation = build_block_permutation(*sides)
-    write_evidence(evidence, *sides, compared.result.null, options, resampling.seed, permutation)
+    write_evidence(evidence, *sides, compared.result.null, options, resampling.seed, permutation, texts)
     return compared.table
 
 
@@ -178,14 +193,17 @@ def compare(
         real, generated = (tables_by_name[name] for tables_by_name in means)
         values = real[name].to_numpy(), generated[name].to_numpy()
         document_permutation = build_permutation(real, generated)
-        comparison = compare_numbers(*values, resampling, document_permutation)
-        prefixed = [
-            replace(estimate, statistic=f"{name}_{estimate.statistic}")
-            for estimate in comparison
+        prefixed = {
+            f"{name}_{estimate.statistic}": replace(estimate, statistic=f"{name}_{estimate.statistic}")
+            for estimate in compare_numbers(*values, resampling, document_permutation)
             if estimate.statistic != "mean"
-        ]
-        tables.append(rows_table(prefixed, (len(real), len(generated)), _no_text))
-        null[f"{name}_mean_difference"] = _null_of_mean(*values, document_permutation, options, seed)
+        }
+        tested = f"{name}_mean_difference"
+        null[tested] = _null_of_mean(*values, document_permutation, options, seed)
+        if options.convention == "published" and len(null[tested]):
+            exact = document_permutation.is_exact(options.count_permutations)
+            prefixed[tested] = _test_centred(prefixed[tested], null[tested], exact)
+        tables.append(rows_table(list(prefixed.values()), (len(real), len(generated)), _no_text))
     return Comparison(pd.concat(tables, ignore_index=True), null)
 
 
@@ -236,6 +254,17 @@ def _null_of_mean(
     rng = np.random.default_rng(seed)
     first, second = permutation.permuted_sums(reference, candidate, options.count_permutations, rng)
     return second[:, 0] / len(candidate) - first[:, 0] / len(reference)
+
+
+def _test_centred(difference: Estimate, null: Array, exact: bool) -> Estimate:
+    """Return a difference with the p-value of Algorithm 1, whose statistic is centred by its mean under the null.
+
+    The algorithm gives no interval. Its differences are not studentised: if the two collections have different
+    variances and sizes, the test does not keep its level for equal means.
+    """
+    centre = float(null.mean())
+    p = p_value_from_null(difference.value - centre, null - centre, exact)
+    return Estimate(difference.statistic, difference.value, p_value=p)
 
 
 def _no_text(_: str) -> str:

@@ -1,5 +1,7 @@
 """Evidence of a system for figures and tables: ranks, curves, quantiles, null distributions, words."""
 
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,8 @@ from macroscope.critics.tendencies import growth
 from macroscope.critics.tendencies.latents import PER_TEXT, TokenCounts, align_types, compute_text_numbers
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, rank_counts, zipf_law
+from macroscope.critics.words import shorten
+from macroscope.documents import Collection, Document
 from macroscope.files import atomic
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.permutation_groups import Permutation
@@ -16,6 +20,7 @@ from macroscope.tables import write_csv
 
 RANKS_SHOWN = 300
 WORDS_SHOWN = 30
+FIRST_TEXTS, CHARACTERS = 2, 600
 QUANTILES = np.linspace(0, 1, 101)
 
 
@@ -27,8 +32,9 @@ def write_evidence(
     options: TendenciesOptions,
     seed: int,
     permutation: Permutation,
+    texts: Collection,
 ) -> None:
-    """Write the evidence of a system into the folder `output`; `permutation` is that of blocks.
+    """Write the evidence of a system with these texts into the folder `output`; `permutation` is that of blocks.
 
     ranks.csv
         rank, share (of all tokens), zipf (share under the own fit), at ranks evenly spaced on a logarithmic scale.
@@ -38,6 +44,8 @@ def write_evidence(
         quantile, and a column for each name in `PER_TEXT`: percentiles over texts.
     words.csv
         Words whose share of the tokens differs most from the reference's.
+    first_texts.csv
+        id and text of the first two texts (Table 7).
     null.csv
         statistic, draw: values of the statistics under permutations of texts.
     """
@@ -49,9 +57,16 @@ def write_evidence(
             write_csv(curve, folder / f"{prefix}.csv")
         write_csv(tabulate_quantiles(candidate.texts), folder / "quantiles.csv")
         write_csv(tabulate_words(reference, candidate), folder / "words.csv")
+        write_csv(tabulate_first_texts(texts), folder / "first_texts.csv")
         tables = [pd.DataFrame({"statistic": name, "draw": values}) for name, values in null.items()]
         empty = pd.DataFrame(columns=["statistic", "draw"])
         write_csv((pd.concat(tables, ignore_index=True) if tables else empty), folder / "null.csv")
+
+
+def tabulate_first_texts(texts: Iterable[Document]) -> pd.DataFrame:
+    """Tabulate id and text of the first texts, shortened to `CHARACTERS` characters."""
+    rows = [(document.id, shorten(document.text, CHARACTERS)) for document in islice(texts, FIRST_TEXTS)]
+    return pd.DataFrame(rows, columns=["id", "text"])
 
 
 def tabulate_ranks(collection: TokenCounts) -> pd.DataFrame:

@@ -37,6 +37,11 @@ class TendenciesOptions(Options):
     simulations: int = Field(
         100, ge=20, description="Number of samples of a fitted law, simulated for a Monte Carlo p-value."
     )
+    convention: Literal["definition", "published"] = Field(
+        "definition",
+        description="Test of differences in means: definition: of studentised differences, which keeps its level with"
+        " unequal variances, and with an interval; published: Algorithm 1, whose differences are only centred.",
+    )
     count_permutations: int = Field(
         1000, ge=99, description="Number of permutations for the p-values of distances between vocabularies."
     )

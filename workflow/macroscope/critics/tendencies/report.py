@@ -57,6 +57,7 @@ TABLES = {
         {"": ("", 1)},
         {
             "tvd_sup": ("TVD, largest difference", False),
+            "tvd_sup_common": ("the same of the 1,000 most common words", False),
             "tvd_half_l1": ("TVD, ½ L1", False),
             "vocabulary_size": ("vocabulary, all tokens", False),
             "vocabulary_tokens_compared": ("tokens compared", False),
@@ -120,6 +121,9 @@ def items(findings: Findings) -> list[ReportItem]:
         report_items += [_figure(findings, figure, title) for figure, title in FIGURES.get(name, {}).items()]
         report_items.append(ReportItem(name, layout.title, _table(findings.statistics, layout)))
     report_items.append(ReportItem("words", "Words whose share differs most", _words(findings), shows_texts=True))
+    report_items.append(
+        ReportItem("first_texts", "The first texts of each system", _first_texts(findings), shows_texts=True)
+    )
     report_items.append(_figure(findings, "null", "Observed differences and their null distributions"))
     if (spread := spread_table(findings)) is not None:
         report_items.append(ReportItem("spread", "Variation between samples of real text", spread))
@@ -160,6 +164,15 @@ def _format_cell_with_test(row: pd.Series, statistic: str, factor: float) -> str
     if match_declaration((*OWN_STATISTICS, *NUMERIC_STATISTICS), statistic).difference:
         return f"{shown}*" if row["p_adjusted"] < VERY_SIGNIFICANT else shown
     return shown if pd.isna(row["p_value"]) else f"{shown}, p = {number(row['p_value'], 2)}"
+
+
+def _first_texts(findings: Findings) -> pd.DataFrame:
+    """Tabulate the first texts of real text and of each system (Table 7)."""
+    tables = [
+        table.assign(system=system)
+        for system, table in findings.tables("first_texts.csv", MAX_SYSTEMS, control=True, keep_default_na=False)
+    ]
+    return pd.concat(tables, ignore_index=True)[["system", "id", "text"]]
 
 
 def _words(findings: Findings) -> pd.DataFrame:

@@ -33,6 +33,7 @@ from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 from macroscope.statistics.total_variation import largest_difference, total_variation
 
+COMMON = 1000
 _CELLS_AT_ONCE = 1 << 23
 _IN_UNIT = ("zipf_d_reference", "zipf_d_empirical", "tvd_sup", "tvd_half_l1")
 """Statistics that lie in [0, 1]."""
@@ -125,10 +126,10 @@ def comparison_rows(
     -------
     list of estimates
         zipf_d_reference (D_p-hat: to the law fitted to the reference), zipf_d_empirical (D_p), tvd_sup (the paper's
-        tvd), tvd_half_l1. vocabulary_tokens_compared: tokens of the smaller collection; vocabulary_size_compared: the
-        candidate's types in that many tokens; vocabulary_size_difference: candidate - reference in that many tokens.
-        zipf_s_difference: candidate - reference, less its mean over permutations of blocks, which is the effect of the
-        collections' sizes alone.
+        tvd), tvd_half_l1, tvd_sup_common (tvd_sup of the most common types). vocabulary_tokens_compared: tokens of the
+        smaller collection; vocabulary_size_compared: the candidate's types in that many tokens;
+        vocabulary_size_difference: candidate - reference in that many tokens. zipf_s_difference: candidate - reference,
+        less its mean over permutations of blocks, which is the effect of the collections' sizes alone.
     null
         Values of each two-sample statistic under the permutations; differences are centred at their mean.
     """
@@ -145,7 +146,10 @@ def comparison_rows(
             sides[0].counts, sides[1].counts, options.ranks, options.simulations, rng
         )
     }
-    estimates = [Estimate("vocabulary_tokens_compared", _common_tokens(*sides))]
+    estimates = [
+        Estimate("vocabulary_tokens_compared", _common_tokens(*sides)),
+        Estimate("tvd_sup_common", _distance_or_undefined(largest_common_difference, *sides)),
+    ]
     for name, statistic in (fixed | tested).items():
         value = statistic(*sides)
         if name in tested:
@@ -160,6 +164,13 @@ def comparison_rows(
         estimate = Estimate(name, value, low, high, p.get(name, UNDEFINED))
         estimates.append(agree_with_test(estimate, confidence) if name.endswith("difference") else estimate)
     return estimates, null
+
+
+def largest_common_difference(p: Array, q: Array) -> Array:
+    """Compute `largest_difference` over the union of the `COMMON` most frequent types of both (footnote 15)."""
+    ranks = (np.argsort(-counts, kind="stable")[:COMMON] for counts in (p, q))
+    common = np.union1d(*ranks)
+    return largest_difference(p[common], q[common])
 
 
 def _tested(options: TendenciesOptions) -> dict[str, TwoSample]:
