@@ -181,19 +181,6 @@ def test_splits_depend_on_the_id_alone_and_have_the_right_shares():
     assert assign_split("document-7", 0.1, 0.2) == splits[7]
 
 
-def test_each_line_becomes_a_document():
-    from macroscope.corpora.prepare import split_lines
-
-    whole = Document("d", "test", "T", (Section("a", "one\n\n two "), Section("b", "three")), label="news")
-    lines = list(split_lines([whole]))
-    assert [(d.id, d.split, d.title, d.sections) for d in lines] == [
-        ("d#0", "test", None, (Section(None, "one"),)),
-        ("d#1", "test", None, (Section(None, "two"),)),
-        ("d#2", "test", None, (Section(None, "three"),)),
-    ]
-    assert {d.label for d in lines} == {"news"}
-
-
 @pytest.mark.slow
 def test_documents_in_another_language_than_the_corpus_declares_are_said(tmp_path, caplog):
     german = [

@@ -94,6 +94,20 @@ def add_text_defaults(filters: Any) -> Any:
     return TextFilters().model_dump() | (filters or {}) if isinstance(filters, dict | None) else filters
 
 
+class Lines(Options):
+    """Lines of a corpus with `unit: line`."""
+
+    headings: bool = Field(
+        False, description="Whether titles and headings of sections are lines, too (meister2021, by XLM's preparation)."
+    )
+    split_by: Literal["document", "line"] = Field(
+        "document",
+        description="document: the lines of a document are in one split; line: each line by the hash of its own id"
+        " (meister2021), so that models see other lines of the articles that they are tested on.",
+    )
+    fold: bool = Field(False, description="Lower case, without accents (meister2021).")
+
+
 class Corpus(Options):
     """Options that all corpora share; each source derives its own, and `source` tells them apart.
 
@@ -105,7 +119,7 @@ class Corpus(Options):
         True if the ids of the documents are the user's, who can correct them.
     """
 
-    not_extracted: ClassVar[frozenset[str]] = frozenset({"unit", "filters"})
+    not_extracted: ClassVar[frozenset[str]] = frozenset({"unit", "lines", "filters"})
 
     own_ids: ClassVar[bool] = False
 
@@ -118,6 +132,7 @@ class Corpus(Options):
         "document",
         description="Unit that becomes a document; line: every line of text by itself, untitled (meister2021).",
     )
+    lines: Lines = Field(Lines(), description="Lines that become documents with `unit: line`.")
     filters: Filters = Field(Filters(), description="Filters that choose the documents.")
     valid_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the validation split (by id hash).")
     test_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the test split (by id hash).")
@@ -130,6 +145,12 @@ class Corpus(Options):
                 f"valid_share and test_share add up to {held_out:g}, which leaves no training documents; give less than"
                 " 1"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _has_lines(self) -> "Corpus":
+        if self.unit != "line" and self.lines != Lines():
+            raise ValueError("'lines' goes with 'unit: line'; set both, or leave 'lines' out")
         return self
 
     @property

@@ -25,6 +25,7 @@ from macroscope.corpora.filters import (
     replace_rare_titles,
     standardise_titles,
 )
+from macroscope.corpora.lines import split_lines
 from macroscope.corpora.options import Corpus, RareTitles
 from macroscope.corpora.tokens import make_token_counter
 from macroscope.documents import (
@@ -32,7 +33,6 @@ from macroscope.documents import (
     Count,
     Document,
     Provenance,
-    Section,
     read_documents,
     read_provenance,
     write_documents,
@@ -66,7 +66,7 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
 
     The steps are, in this order:
 
-    1. With `unit: line`, each line becomes a document.
+    1. With `unit: line`, each line becomes a document; see `corpora.lines`.
     2. Section titles are brought to their standard form, and sections of boilerplate are removed.
     3. Documents are dropped if they have fewer than `min_sections` sections, a section shorter than
        `min_section_tokens` or longer than `max_section_tokens`, or the id of an earlier document (the first is kept).
@@ -80,7 +80,7 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     max(min_count, min_share x number of those documents). Titles are counted once, and not again after documents have
     been dropped. Sections without a title are never rare.
 
-    The documents keep the splits of the parts: by id hash, or the source's official ones.
+    The documents keep the splits of the parts (by id hash, or the source's official ones) unless lines are split anew.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
         passed = folder / "passed.parquet"
         extracted: Iterable[Document] = chain.from_iterable(read_documents(part) for part in parts)
         if options.unit == "line":
-            extracted = split_lines(extracted)
+            extracted = split_lines(extracted, options)
         shown = progress(extracted, f"filter {corpus}", unit="documents")
         # Lemmatising a standard title a second time could change it.
         measured = filters.apply(shown if options.derived_from else standardise_titles(shown, options.language))
@@ -150,16 +150,6 @@ def _check_language(corpus: str, language: str, documents: Path) -> None:
             "corpus '%s': most documents are in %s, and are read by the rules of %s; set 'language: %s'",
             *(corpus, name_of(main), name_of(language), main),
         )
-
-
-def split_lines(documents: Iterable[Document]) -> Iterator[Document]:
-    """Turn every line of text into a document of one untitled section, with its document's split and label."""
-    for document in documents:
-        lines = (line.strip() for section in document.sections for line in section.text.split("\n"))
-        for number, line in enumerate(filter(None, lines)):
-            yield Document(
-                f"{document.id}#{number}", document.split, None, (Section(None, line),), label=document.label
-            )
 
 
 def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenance:
