@@ -17,7 +17,6 @@ try:
     # The config's schema includes installed plug-ins, so a broken one ends these imports.
     from macroscope.plan import load_plan
     from macroscope.plan.environments import environment
-    from macroscope.stages import ANY_NAME
 
     for path in workflow.configfiles if IS_MAIN else ():
         read_yaml(path)  # reports repeated keys, of which Snakemake takes the last
@@ -34,9 +33,4 @@ pathvars:
 
 
 wildcard_constraints:
-    corpus="|".join(plan.config.corpora),
-    # Any name: with a thousand systems, matching a list of all names dominates the run time.
-    system=ANY_NAME,
-    part=r"[A-Za-z0-9-]+",
-    shard=r"\d+",
-    split="valid|test",
+    **plan.constraints(),

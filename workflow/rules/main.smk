@@ -11,7 +11,8 @@ from macroscope.execution.job_environment import (
     turn_only_when_needed,
 )
 from macroscope.execution.limits import limits, waiting
-from macroscope.execution.orphans import SNAKEMAKE, end_jobs_on_interrupt
+from macroscope.execution.job_client import SNAKEMAKE
+from macroscope.execution.orphans import end_jobs_on_interrupt
 from macroscope.execution.slurm import check_no_jobs_left
 
 os.environ.update(caches(Path.cwd()) | waiting())

@@ -23,7 +23,7 @@ from macroscope.cli.run import PASSED_ON, demo, run
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError, escape_controls
-from macroscope.execution.job_environment import keep_package_clean
+from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
 from macroscope.extras import extra_with, name_command
@@ -123,9 +123,7 @@ def _settings(
         typer.Option("--version", callback=show_versions, is_eager=True, help="Show the versions of what matters."),
     ] = False,
 ) -> None:
-    # Progress bars and advice of libraries clutter log files; macroscope logs its own progress.
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.update(quiet())
     logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, must not raise
     log.handlers = [logging.StreamHandler(sys.stderr)]
     if log_file is not None:

@@ -40,14 +40,19 @@ def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:
         If the folder holds files that `criticize` did not write.
     """
     require_ours(path)
-    body = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
     if path.exists():
         _, _, old = path.read_text(encoding="utf-8", errors="replace").partition("# As it was written: ")
         noted, _, text = old.partition("\n")
         if _digest(text) != noted:
             return False
-    write_text(path, _HEAD.format(command=command, digest=_digest(body)) + body)
+    write_text(path, render_config(config, command))
     return True
+
+
+def render_config(config: Mapping[str, Any], command: str) -> str:
+    """Return the text of a config's file; see `write_config`."""
+    body = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+    return _HEAD.format(command=command, digest=_digest(body)) + body
 
 
 def require_ours(path: Path) -> None:

@@ -3,7 +3,6 @@
 import logging
 import os
 import re
-import shlex
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,13 +22,16 @@ from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
+from macroscope.execution.job_client import SERVER
 from macroscope.execution.job_environment import caches
-from macroscope.execution.snakemake_command import snakemake_command
+from macroscope.execution.job_pool import job_server
+from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.extras import missing_extras, name_command
 from macroscope.files import atomic, require_folder
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, KEPT_NAMES, fit_for_paths, require_usable
 from macroscope.plan import Plan
+from macroscope.plan.steps import modules_of
 from macroscope.registry import require
 from macroscope.tables import write_csv
 
@@ -278,7 +280,7 @@ def criticize(
     path = require_output(output)
     command = snakemake_command(path, ["--directory", str(path.parent), "--cores", cores])
     plan = plan_of(config)
-    if write_config(path, config, shlex.join(["snakemake", *command[3:]])):
+    if write_config(path, config, shown_command(command)):
         with atomic(path.with_name(PROFILE_TABLE)) as temporary:
             write_csv(profile, temporary)
     else:
@@ -288,7 +290,9 @@ def criticize(
     os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
     began, log_file = time.time(), output / "logs" / RUN_LOG
     words = sum(sum(each.words) for each in profiles) / len(profiles)
-    if run_workflow(command, log_file, words, cores):
+    with job_server(path.parent, modules_of(plan, path.parent)) as server:
+        status = run_workflow(command, log_file, words, cores, {SERVER: server})
+    if status:
         reasons = reasons_of_failure(output / "logs", began) or [f"{_last_error(log_file)} ({log_file})"]
         raise MacroscopeError(
             f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -21,7 +21,9 @@ _FINISHED = re.compile(r"Finished jobid: \d+ \(Rule: (\w+)\)")
 _NOT_JOBS = {"all", "total", "job"}
 
 
-def run_workflow(command: Sequence[str], log_file: Path, words: float, cores: str) -> int:
+def run_workflow(
+    command: Sequence[str], log_file: Path, words: float, cores: str, environment: Mapping[str, str] | None = None
+) -> int:
     """Run Snakemake with its output in a file, show its progress, and return its exit status.
 
     Parameters
@@ -32,12 +34,15 @@ def run_workflow(command: Sequence[str], log_file: Path, words: float, cores: st
         Mean number of words of a collection, for the estimated time.
     cores
         Number of cores, or "all".
+    environment
+        Further environment variables for Snakemake and its jobs.
     """
     log_file.parent.mkdir(parents=True, exist_ok=True)
     number = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
     shown = RunProgress(words, number, log_file, sys.stderr)
     with log_file.open("w", encoding="utf-8") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        variables = os.environ | dict(environment or {})
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)
     with log_file.open(encoding="utf-8", errors="replace") as lines:
         try:
             while process.poll() is None:

@@ -76,6 +76,12 @@ def _importable(folder: Path) -> Path:
     return link.parent
 
 
+def quiet() -> dict[str, str]:
+    """Return environment variables that silence libraries in logs: macroscope logs its own progress. Others stay."""
+    variables = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    return {name: value for name, value in variables.items() if name not in os.environ}
+
+
 def in_shell(word: str | PathLike[str]) -> str:
     """Quote a word for a shell command of a rule: Snakemake and the shell leave it unchanged."""
     return shlex.quote(str(word)).replace("{", "{{").replace("}", "}}")

@@ -15,8 +15,7 @@ import time
 from types import FrameType
 from typing import Any
 
-SNAKEMAKE = "MACROSCOPE_SNAKEMAKE_PID"
-"""Environment variable of a job: id of the Snakemake process that started it."""
+from macroscope.execution.job_client import SNAKEMAKE
 
 EVERY_SECONDS = 0.5
 GRACE_SECONDS = 3.0

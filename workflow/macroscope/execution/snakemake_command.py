@@ -1,6 +1,7 @@
 """The command that runs the workflow on a config, whether it is in a checkout or in an installed package."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,3 +28,8 @@ def snakemake_command(config: Path, arguments: Sequence[str] = ()) -> list[str]:
         *(("--nocolor",) if os.environ.get("NO_COLOR") else ()),
         *arguments,
     ]
+
+
+def shown_command(command: Sequence[str]) -> str:
+    """Return a command of `snakemake_command` for people to type."""
+    return shlex.join(["snakemake", *command[3:]])

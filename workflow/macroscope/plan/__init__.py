@@ -19,6 +19,7 @@ from macroscope.plan.critics import CriticsPlan
 from macroscope.plan.reporting import ReportingPlan
 from macroscope.plan.systems import SystemsPlan
 from macroscope.plan.user_files import UserFiles
+from macroscope.stages import ANY_NAME
 from macroscope.systems import kinds
 
 MANY_JOBS = 10_000
@@ -87,6 +88,17 @@ class Plan:
     def targets(self) -> list[str]:
         """Return the final outputs of a complete run."""
         return [f"{self.results}/report.html", f"{self.results}/reader"]
+
+    def constraints(self) -> dict[str, str]:
+        """Return wildcard -> regular expression, for all rules."""
+        return {
+            "corpus": "|".join(self.config.corpora),
+            # Any name: with a thousand systems, matching a list of all names dominates the run time.
+            "system": ANY_NAME,
+            "part": "[A-Za-z0-9-]+",
+            "shard": r"\d+",
+            "split": "valid|test",
+        }
 
     def jobs(self) -> list[Job]:
         """Return the jobs of all stages of systems and critics: the rule template makes a rule of each."""

@@ -1,0 +1,84 @@
+"""Tasks from steps: their wildcards, their files and their order."""
+
+import pytest
+
+from macroscope.errors import MacroscopeError
+from macroscope.execution.tasks import Machine, Step, TaskWildcards, find_tasks, step_of_job
+from macroscope.jobs import OUTPUT, Job, Resources
+from macroscope.stages import Stage
+
+
+def step(name, inputs, output, **more):
+    return Step(name, inputs, {"made": output}, f"logs/{name}.log", lambda w, i, o, m: [o["made"]], ["module"], **more)
+
+
+STEPS = [
+    step("read", {"raw": lambda w: f"{w.corpus}.txt"}, "{corpus}/documents"),
+    step("score", {"texts": "{corpus}/documents"}, "{corpus}/{system}.scores", constraints={"system": "[a-z]+"}),
+    step("all", {"scores": ["wiki/a.scores", "wiki/b.scores"]}, "table"),
+]
+
+
+def tasks(*targets, steps=STEPS, cores=2, files=("wiki.txt",)):
+    return find_tasks(steps, targets, Machine(cores), lambda path: path in files)
+
+
+def test_tasks_follow_those_that_make_their_inputs_and_each_occurs_once():
+    assert [task.words for task in tasks("table")] == [
+        ["wiki/documents"],
+        ["wiki/a.scores"],
+        ["wiki/b.scores"],
+        ["table"],
+    ]
+    assert tasks("wiki/documents")[0].inputs == ["wiki.txt"]
+
+
+def test_a_file_that_no_step_makes_is_named():
+    with pytest.raises(MacroscopeError, match=r"news\.txt: no such file"):
+        tasks("news/a.scores")
+    with pytest.raises(MacroscopeError, match=r"wiki/A\.scores"):  # the constraint
+        tasks("wiki/A.scores")
+
+
+def test_a_wildcard_has_one_value_in_a_path():
+    repeated = step("copy", {}, "{name}/{name}.csv")
+    assert repeated.match("a/a.csv").name == "a"
+    assert repeated.match("a/b.csv") is None
+
+
+def test_wildcards_are_attributes_and_items():
+    wildcards = TaskWildcards({"corpus": "wiki"})
+    assert (wildcards.corpus, dict(wildcards.items()), wildcards.fill("{corpus}.x")) == (
+        "wiki",
+        {"corpus": "wiki"},
+        "wiki.x",
+    )
+    assert getattr(wildcards, "system", None) is None
+
+
+@pytest.mark.parametrize(("wanted", "cores", "threads"), [(4, 2, 2), (1, 2, 1), (4, 8, 4)])
+def test_a_task_has_the_threads_that_it_wants_and_the_machine_has(wanted, cores, threads):
+    (task,) = tasks("x", steps=[step("figures", {}, "x", threads=lambda w: wanted)], cores=cores)
+    assert task.threads == threads
+
+
+def test_a_job_of_the_plan_is_a_task_with_the_words_of_its_rule():
+    job = Job(
+        "score_toy",
+        "critics run --critic toy --stage score",
+        Stage("a:b", inputs="latents threads system evidence", minutes=7),
+        inputs={"latents": "{system}.latents"},
+        outputs={OUTPUT: "results/<run>/{system}.csv", "evidence": "{system}/evidence"},
+        options=lambda w: "{}",
+        values=lambda w: ["--value", f"system={w.system}"],
+        modules=lambda w: [f"of_{w.system}"],
+        resources=Resources(2, 100, 0),
+    )
+    (task,) = find_tasks([step_of_job(job)], ["results/<run>/a.csv"], Machine(4), lambda path: path == "a.latents")
+    assert task.words == [
+        *("critics", "run", "--critic", "toy", "--stage", "score", "--input", "latents=a.latents"),
+        *("--value", "threads=2", "--value", "system=a", "--value", "evidence=a/evidence"),
+        *("--options", "{}", "--output", "results/<run>/a.csv"),
+    ]
+    assert (task.log, task.modules, task.minutes) == ("logs/<run>/score_toy/a.log", ["of_a"], 7)
+    assert task.outputs == ["results/<run>/a.csv", "a/evidence"]

@@ -1,0 +1,216 @@
+"""A server of jobs: one process that imports what the jobs of a run need, and forks itself for each of them.
+
+A job is a command of `python -m macroscope`. Python takes a second to import what most of them need, and four if they
+need PyTorch, which is more than most jobs of a small run compute. The server computes nothing itself, so it has no
+threads that a fork would lose. It ends when its standard input does, with the process that started it.
+
+`python -m macroscope.execution.job_server SOCKET MODULE...` listens on a socket, in a folder of its own, and imports
+the modules when no command waits.
+"""
+
+import gc
+import os
+import runpy
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from macroscope.execution.job_client import SERVER, receive_request
+
+THREADS = "OMP_NUM_THREADS"
+"""Environment variable with the number of threads of a job's numeric libraries, as Snakemake sets it."""
+_GRACE_SECONDS = 3.0
+_TICK_SECONDS = 0.5
+
+
+@dataclass
+class _Job:
+    """A running job: its process, and the connection of the client that waits for it."""
+
+    pid: int
+    client: socket.socket
+    abandoned: float | None = None
+
+
+class JobServer:
+    """The loop of a server.
+
+    Parameters
+    ----------
+    listener
+        Socket that clients connect to.
+    modules
+        Dotted names of the modules to import; one that cannot be imported is left to the job that needs it.
+    """
+
+    def __init__(self, listener: socket.socket, modules: Sequence[str]) -> None:
+        self._listener = listener
+        self._modules = list(reversed(modules))
+        self._jobs: dict[int, _Job] = {}
+        self._selector = selectors.DefaultSelector()
+        self._wakeup, wake = socket.socketpair()
+        for end in (self._wakeup, wake):
+            end.setblocking(False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+        self._sockets = [listener, self._wakeup, wake]
+        self._is_open = True
+        for stream in (listener, self._wakeup, sys.stdin):
+            self._selector.register(stream, selectors.EVENT_READ)
+
+    def serve(self) -> list[str] | None:
+        """Serve until the standard input ends and no job runs; in the process of a job, return its command."""
+        while self._is_open or self._jobs:
+            ready = self._selector.select(0 if self._modules else self._patience())
+            for key, _ in ready:
+                command = self._handle(key.fileobj)
+                if command is not None:
+                    return command
+            self._reap()
+            self._end_abandoned()
+            if not ready and self._modules:
+                with suppress(Exception):
+                    import_module(self._modules.pop())
+        return None
+
+    def _patience(self) -> float | None:
+        is_ending = any(job.abandoned is not None for job in self._jobs.values())
+        return _TICK_SECONDS if is_ending else None
+
+    def _handle(self, stream: Any) -> list[str] | None:
+        if stream is self._listener:
+            return self._start()
+        if stream is self._wakeup:
+            with suppress(BlockingIOError):
+                self._wakeup.recv(4096)
+        elif stream is sys.stdin:
+            if not os.read(sys.stdin.fileno(), 4096):
+                self._is_open = False
+                self._modules.clear()
+                self._selector.unregister(sys.stdin)
+                self._selector.unregister(self._listener)
+        else:  # a client has gone
+            self._selector.unregister(stream)
+            self._abandon(next(job for job in self._jobs.values() if job.client is stream))
+        return None
+
+    def _start(self) -> list[str] | None:
+        """Fork for the command of a new client; return the command in the new process only."""
+        client, _ = self._listener.accept()
+        try:
+            request, streams = receive_request(client)
+        except (OSError, ValueError):
+            client.close()
+            return None
+        gc.freeze()
+        pid = os.fork()
+        if pid == 0:
+            self._leave(client)
+            return _become(request, streams)
+        for stream in streams:
+            os.close(stream)
+        with suppress(PermissionError, ProcessLookupError):
+            os.setpgid(pid, pid)
+        self._jobs[pid] = _Job(pid, client)
+        self._selector.register(client, selectors.EVENT_READ)
+        return None
+
+    def _leave(self, client: socket.socket) -> None:
+        """Close what belongs to the server, in the process of a job."""
+        os.setpgid(0, 0)  # its own worker processes end with it
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._selector.close()
+        for stream in (*self._sockets, client, *(job.client for job in self._jobs.values())):
+            stream.close()
+
+    def _reap(self) -> None:
+        """Tell the clients of the jobs that have ended their exit status."""
+        while self._jobs:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            job = self._jobs.pop(pid, None)
+            if job is None:
+                continue
+            with suppress(KeyError):
+                self._selector.unregister(job.client)
+            with suppress(OSError):
+                job.client.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            job.client.close()
+
+    def _abandon(self, job: _Job) -> None:
+        job.abandoned = time.monotonic()
+        _signal(job, signal.SIGTERM)
+
+    def _end_abandoned(self) -> None:
+        for job in self._jobs.values():
+            if job.abandoned is not None and time.monotonic() - job.abandoned > _GRACE_SECONDS:
+                _signal(job, signal.SIGKILL)
+
+
+def _signal(job: _Job, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(job.pid, number)
+
+
+def _become(request: Mapping[str, Any], streams: Sequence[int]) -> list[str]:
+    """Take the streams, the folder, the environment and the threads of a request; return its words."""
+    _take_streams([os.open(os.devnull, os.O_RDONLY), *streams])
+    os.chdir(request["folder"])
+    environment = {name: value for name, value in request["environment"].items() if name != SERVER}
+    os.environ.clear()
+    os.environ.update(environment)
+    _limit_threads(int(environment.get(THREADS) or 0))
+    return list(request["words"])
+
+
+def _take_streams(streams: Sequence[int]) -> None:
+    """Make file descriptors the standard input, output and error of this process."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        mode = "w" if number else "r"
+        opened = open(number, mode, buffering=1, closefd=False)  # noqa: SIM115 - as long as the process lives
+        for attribute in (name, f"__{name}__"):
+            setattr(sys, attribute, opened)
+
+
+def _limit_threads(threads: int) -> None:
+    """Set the number of threads of the numeric libraries that the server has imported, which have read 1."""
+    if threads <= 1:
+        return
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+
+
+def _main(path: Path, modules: Sequence[str]) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen(128)
+        command = JobServer(listener, modules).serve()
+    if command is None:
+        shutil.rmtree(path.parent, ignore_errors=True)  # the process that made it may have been killed
+    else:
+        sys.argv = ["macroscope", *command]
+        runpy.run_module("macroscope", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    _main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,168 @@
+"""The steps of a run without Snakemake: jobs of systems and critics, and the commands of the other rules.
+
+They are those of `workflow/rules/` for texts that are files; a test compares the commands.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from macroscope.errors import MacroscopeError
+from macroscope.execution.tasks import Files, Machine, Step, Task, find_tasks, step_of_job
+from macroscope.plan.critics import PLACES
+
+if TYPE_CHECKING:
+    from macroscope.plan import Plan
+
+_CORPUS = "results/<run>/corpora/{corpus}"
+_FIGURE_THREADS = 4
+
+
+def steps(plan: "Plan") -> list[Step]:
+    """Return the steps of a run: documents, samples, critics, statistics, tables, figures and pages."""
+    of_jobs = [step_of_job(job) for job in plan.jobs()]
+    all_steps = [*_corpora_steps(plan), *of_jobs, *_reporting_steps(plan)]
+    return [_of_run(step, plan.config.run, plan.constraints()) for step in all_steps]
+
+
+def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str] | None = None) -> list[Task]:
+    """Return the tasks of a run in an order in which each finds its inputs.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run.
+    targets
+        Files to make; those that are there already are taken as they are. Default: everything, anew.
+
+    Raises
+    ------
+    MacroscopeError
+        If the run has files that only the workflow makes, such as downloads.
+    """
+    config = f"{plan.results}/config.json"
+
+    def exists(path: str) -> bool:
+        return path == config or (folder / path).exists()
+
+    tasks = find_tasks(steps(plan), plan.targets() if targets is None else targets, machine, exists)
+    if targets is None:
+        return tasks
+    return [task for task in tasks if not all((folder / output).exists() for output in task.outputs)]
+
+
+def modules_of(plan: "Plan", folder: Path) -> list[str]:
+    """Return the modules of a run's jobs, those of the first jobs first; none if only the workflow knows the jobs."""
+    try:
+        tasks = tasks_of(plan, Machine(1), folder)
+    except MacroscopeError:
+        return []
+    return list(dict.fromkeys(module for task in tasks for module in task.modules))
+
+
+def _of_run(step: Step, run: str, constraints: Mapping[str, str]) -> Step:
+    """Return a step with the name of the run in its paths, and the constraints of all rules."""
+
+    def fill(value: Any) -> Any:
+        return value.replace("<run>", run) if isinstance(value, str) else value
+
+    return replace(
+        step,
+        inputs={name: fill(value) for name, value in step.inputs.items()},
+        outputs={name: fill(value) for name, value in step.outputs.items()},
+        log=fill(step.log),
+        constraints={**constraints, **step.constraints},
+    )
+
+
+def _corpora_steps(plan: "Plan") -> list[Step]:
+    corpora = plan.corpora
+
+    def extract(wildcards: Any, inputs: Files, outputs: Mapping[str, str], machine: Machine) -> list[str]:
+        return [
+            *("corpora", "extract", "--corpus", wildcards.corpus, "--options", corpora.extraction_options(wildcards)),
+            *("--input", inputs["raw"], "--output", outputs["made"], "--threads", str(machine.threads)),
+        ]
+
+    def prepare(wildcards: Any, inputs: Files, outputs: Mapping[str, str], machine: Machine) -> list[str]:
+        return [
+            *("corpora", "prepare", "--corpus", wildcards.corpus, "--options", corpora.preparation_options(wildcards)),
+            *("--documents", outputs["documents"], "--filters", outputs["filters"], "--summary", outputs["summary"]),
+            *("--section-types", outputs["section_types"], *inputs["parts"]),
+        ]
+
+    return [
+        Step(
+            name="extract_documents",
+            inputs={"raw": corpora.raw_part},
+            outputs={"made": f"{_CORPUS}/extracted/{{part}}.parquet"},
+            log="logs/<run>/extract_documents/{corpus}/{part}.log",
+            words=extract,
+            modules=corpora.reading_module,
+            threads=corpora.reading_threads,
+        ),
+        Step(
+            name="prepare_documents",
+            inputs={"parts": corpora.parts},
+            outputs={
+                "documents": PLACES["documents"],
+                **{name: f"{_CORPUS}/{name}.csv" for name in ("filters", "summary", "section_types")},
+            },
+            log="logs/<run>/prepare_documents/{corpus}.log",
+            words=prepare,
+            modules="macroscope.corpora.prepare",
+        ),
+    ]
+
+
+def _reporting_steps(plan: "Plan") -> list[Step]:
+    reporting, results = plan.reporting, plan.results
+    config, tables, figures = f"{results}/config.json", f"{results}/tables", f"{results}/figures"
+    pages = {"first": f"{results}/report.html", "pages": f"{results}/pages"}
+
+    def step(rule: str, inputs: Mapping[str, Any], outputs: Mapping[str, str], *words: str, **more: Any) -> Step:
+        return Step(
+            name=rule,
+            inputs={**inputs, "config": config},
+            outputs=outputs,
+            log=f"logs/<run>/{rule}.log",
+            words=lambda wildcards, inputs, outputs, machine: [
+                *("reporting", words[0], "--config", config, *words[1:]),
+                *(("--processes", str(machine.threads)) if "threads" in more else ()),
+            ],
+            **more,
+        )
+
+    return [
+        step(
+            "make_tables",
+            reporting.tables_read(),
+            {"made": tables},
+            *("tables", "--output", tables),
+            modules=reporting.modules("tables"),
+        ),
+        step(
+            "plot_figures",
+            {**reporting.figures_read(), "tables": tables},
+            {"made": figures},
+            *("figures", "--tables", tables, "--output", figures),
+            modules=reporting.modules("figures"),
+            threads=_FIGURE_THREADS,
+        ),
+        step(
+            "write_report",
+            {**reporting.report_read(), "tables": tables, "figures": figures},
+            pages,
+            *("report", "--tables", tables, "--figures", figures, "--times", f"logs/{plan.config.run}"),
+            *("--output", pages["first"], "--pages", pages["pages"]),
+            modules=reporting.modules("report"),
+        ),
+        step(
+            "write_reader",
+            reporting.reader_read(),
+            {"made": f"{results}/reader"},
+            *("reader", "--output", f"{results}/reader"),
+            modules="macroscope.reporting.reader.writing",
+        ),
+    ]
