@@ -31,7 +31,7 @@ FLOORS = [
     {"plan"},
     {"reporting"},
     {"human", "gate", "criticize"},
-    {"cli"},
+    {"cli", "api"},
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""
 
@@ -100,6 +100,17 @@ def test_help_starts_without_heavy_imports(arguments):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.rstrip().endswith("HEAVY []")
+
+
+def test_the_package_imports_at_once_and_its_public_names_when_they_are_used():
+    code = (
+        "import sys, macroscope\n"
+        "print(sorted(name for name in sys.modules if name.startswith('macroscope.')))\n"
+        "print({'compare', 'Comparison', 'MacroscopeError'} - {*dir(macroscope)}, hasattr(macroscope, 'no_name'))\n"
+        "print(macroscope.MacroscopeError.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "set() False", "MacroscopeError"]
 
 
 GENERAL = [

@@ -5,4 +5,25 @@ It has five rooms, through which data flow from left to right: `corpora`, `syste
 `statistics`, which imports from no room.
 """
 
+from importlib import import_module
+from typing import Any
+
 __version__ = "0.1.0"
+_PUBLIC = {
+    "compare": "macroscope.api.comparison",
+    "Comparison": "macroscope.api.result",
+    "MacroscopeError": "macroscope.errors",
+}
+"""Name of the public face -> module that defines it, imported when the name is first used."""
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'macroscope' has no attribute '{name}'")
+    value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -31,7 +31,7 @@ from macroscope.statistics.pairs import (
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.tables import read_csv, write_csv
 
-BETWEEN_SYSTEMS = f"{C2ST_AUC}_between_systems"
+BETWEEN_SYSTEMS: str = f"{C2ST_AUC}_between_systems"
 COLUMNS = ("corpus", "critic", "system", "other", *ROWS, "seed", "signature")
 """Columns of the table of pairs of a critic on a corpus."""
 

@@ -1,0 +1,142 @@
+"""`macroscope.compare`: a comparison of texts with real ones, in one call and without the workflow."""
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from macroscope.api.inputs import write_candidates, write_collection
+from macroscope.api.result import Comparison
+from macroscope.criticize import run
+from macroscope.criticize.folder import render_config
+from macroscope.criticize.profile import table_of
+from macroscope.errors import MacroscopeError
+from macroscope.execution.job_environment import caches
+from macroscope.execution.limits import limits
+from macroscope.execution.local_run import run_tasks
+from macroscope.execution.tasks import Machine
+from macroscope.files import write_text
+from macroscope.plan import Plan
+from macroscope.plan.steps import tasks_of
+from macroscope.tables import write_output
+
+_TEXTS = "texts"
+"""Folder for texts that are given as objects."""
+
+
+def compare(
+    reference: Any,
+    candidates: Any,
+    *,
+    critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+    seed: int = 1,
+    n_jobs: int | None = None,
+    progress: bool = True,
+    keep: str | Path | None = None,
+) -> Comparison:
+    """Judge whether texts have the structure of real ones.
+
+    The numbers are those of `macroscope criticize` and of the workflow: the same commands run, without Snakemake.
+
+    Parameters
+    ----------
+    reference
+        Real texts: a list of strings, records, a data frame, a data set of Hugging Face, or a path (or paths) of a
+        file or folder. Records and tables have `text` or `sections`, and optionally `id`, `title`, `split`, `label`.
+    candidates
+        The texts to judge, in the same forms; or system -> texts, for several systems.
+    critics
+        Name of a critic, names, or name -> options. Default: the critics that can judge the texts.
+    seed
+        Seed of everything that is random.
+    n_jobs
+        Number of cores; default: all.
+    progress
+        Whether to show a progress bar.
+    keep
+        New or empty folder for the files; default: a temporary one, which lives as long as the result.
+
+    Returns
+    -------
+    Comparison
+        Its `scorecard`, `statistics` and `documents` are data frames; `report(folder)` writes the report.
+
+    Raises
+    ------
+    MacroscopeError
+        If the texts or the options are bad, or a job failed.
+
+    Examples
+    --------
+    >>> result = macroscope.compare("real.jsonl", {"gpt": gpt_texts, "llama": llama_texts})  # doctest: +SKIP
+    >>> result.scorecard  # doctest: +SKIP
+    """
+    cores = _cores(n_jobs)
+    folder = _new_folder(keep)
+    try:
+        options = critics if isinstance(critics, Mapping) else {}
+        named = [critics] if isinstance(critics, str) else list(critics)
+        plan, reasons = prepare(reference, candidates, named, options, seed, folder)
+
+        def make(targets: Sequence[str], description: str) -> None:
+            tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)
+            with tqdm(total=len(tasks), desc=description, unit="job", leave=False, disable=not progress) as bar:
+                run_tasks(tasks, folder, cores, lambda task: bar.update(1) and None)
+
+        os.environ.update(caches(folder))
+        make([f"{plan.results}/tables", *plan.reporting.attributions().values()], "compare")
+    except BaseException:
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    result = Comparison(plan, folder, reasons, lambda: make(plan.targets(), "report"))
+    if keep is None:
+        weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    return result
+
+
+def _new_folder(keep: str | Path | None) -> Path:
+    """Return the folder for the files of a comparison: a temporary one, or a user's, which is new or empty."""
+    if keep is None:
+        return Path(tempfile.mkdtemp(prefix="macroscope-")).resolve()
+    folder = Path(keep).resolve()
+    run.require_output(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise MacroscopeError(f"{folder}: a folder with other things in it; give a new one as `keep`")
+    return folder
+
+
+def prepare(
+    reference: Any,
+    candidates: Any,
+    critics: list[str],
+    options: Mapping[str, Mapping[str, Any]],
+    seed: int,
+    folder: Path,
+) -> tuple[Plan, list[str]]:
+    """Write texts and config into a folder; return the plan, and sentences about the critics that are left out."""
+    texts = folder / _TEXTS
+    real, judged = write_collection(reference, texts, "reference"), write_candidates(candidates, texts)
+    profile, profiles = run.profile_collections(real, judged)
+    choice = run.choose(profile, profiles, critics)
+    config = run.implied_config(real, judged, choice, seed)
+    for name, given in options.items():
+        config["critics"][name] |= given
+    plan = run.plan_of(config)
+    command = run.shown_command(run.command_of(folder / run.CONFIG, "all"))
+    write_text(folder / run.CONFIG, render_config(config, command))
+    write_output(table_of(profile, profiles).rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
+    write_text(folder / plan.results / "config.json", plan.effective_json())
+    return plan, choice.reasons
+
+
+def _cores(n_jobs: int | None) -> int:
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
+        raise MacroscopeError(f"n_jobs={n_jobs}: give a whole number above 0, or None for all cores")
+    return available if n_jobs is None or n_jobs == -1 else n_jobs

@@ -1,0 +1,115 @@
+"""Texts from Python as files: lists, data frames, data sets and paths, as the command line reads them."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from macroscope.errors import MacroscopeError
+from macroscope.options import fit_for_paths
+
+
+def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
+    """Return the files with a collection of texts: those that are given, or one that is written here.
+
+    Parameters
+    ----------
+    texts
+        A path, or several (`Path`); strings, one per text; records with `text` or `sections`; a data frame or a data
+        set with such columns.
+    folder, name
+        Folder for the file, and its name without suffix.
+
+    Raises
+    ------
+    MacroscopeError
+        If it is none of these.
+    """
+    if isinstance(texts, str | os.PathLike):
+        return [Path(texts).resolve()]
+    folder.mkdir(parents=True, exist_ok=True)
+    if hasattr(texts, "to_parquet"):
+        path = folder / f"{name}.parquet"
+        _write_table(texts, path)
+        return [path]
+    if isinstance(texts, Mapping) or not isinstance(texts, Iterable):
+        raise _wrong(name, texts)
+    items = list(texts)
+    if items and all(isinstance(item, os.PathLike) for item in items):
+        return [Path(item).resolve() for item in items]
+    path = folder / f"{name}.jsonl"
+    with path.open("w", encoding="utf-8", errors="surrogatepass") as file:
+        for item in items:
+            file.write(json.dumps(_record(item, name), ensure_ascii=False, default=str) + "\n")
+    return [path]
+
+
+def write_candidates(candidates: Any, folder: Path) -> list[Path]:
+    """Return one file or folder per system; its name is that of the system.
+
+    Parameters
+    ----------
+    candidates
+        The texts of one system, or system -> texts; see `write_collection`.
+
+    Raises
+    ------
+    MacroscopeError
+        If a name cannot be one of a file, two systems have one name, or a system has several files.
+    """
+    if not isinstance(candidates, Mapping):
+        return _one_file(write_collection(candidates, folder, "candidate"), "candidate")
+    if not candidates:
+        raise MacroscopeError("the candidates are an empty dict; give system -> texts")
+    names = {system: fit_for_paths(str(system)) for system in candidates}
+    for system, name in names.items():
+        if not name or list(names.values()).count(name) > 1:
+            raise MacroscopeError(
+                f"candidates, {system!r}: no name for a system, or another one's; give letters, digits, '-' and '_'"
+            )
+    files = []
+    for system, texts in candidates.items():
+        name = names[system]
+        (given,) = _one_file(write_collection(texts, folder, name), name)
+        files.append(given if given.parent == folder else _link(given, folder, name))
+    return files
+
+
+def _one_file(files: list[Path], name: str) -> list[Path]:
+    if len(files) != 1:
+        raise MacroscopeError(f"{name}: {len(files)} files for one system; give one file, or a folder of texts")
+    return files
+
+
+def _link(path: Path, folder: Path, name: str) -> Path:
+    """Return a link of a system's name to a file or folder of another name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / (name if path.is_dir() else name + "".join(path.suffixes[-2:]))
+    link.symlink_to(path, target_is_directory=path.is_dir())
+    return link
+
+
+def _write_table(table: Any, path: Path) -> None:
+    """Write a pandas data frame without its index, or a data set of Hugging Face."""
+    import pandas as pd
+
+    if isinstance(table, pd.DataFrame):
+        table.to_parquet(path, index=False)
+    else:
+        table.to_parquet(str(path))
+
+
+def _record(item: Any, name: str) -> dict[str, Any]:
+    if isinstance(item, str):
+        return {"text": item}
+    if isinstance(item, Mapping):
+        return {str(key): value for key, value in item.items()}
+    raise _wrong(name, item)
+
+
+def _wrong(name: str, given: Any) -> MacroscopeError:
+    return MacroscopeError(
+        f"{name}: {type(given).__name__} is no collection of texts; give a path, strings, records with 'text', a data"
+        " frame or a data set"
+    )
