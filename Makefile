@@ -7,7 +7,7 @@
 # make test-package  build the wheel and the sdist, and use them in a fresh environment
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
-# make docs   write the generated files: docs/generated/{config,languages}.md and the config schema
+# make docs   write the generated files: docs/generated/{config,commands,languages}.md and the config schema
 # make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
 # make lock   write the locked versions from the ranges in pyproject.toml
 
@@ -70,6 +70,7 @@ docs: $(VENV)/core.done
 	$(BIN)/macroscope config schema --output workflow/schemas/config.schema.json
 	$(BIN)/macroscope config reference --output docs/generated/config.md
 	$(BIN)/macroscope config languages --output docs/generated/languages.md
+	$(BIN)/python docs/generated/commands_page.py
 
 release:
 	$(PYTHON) -m venv $(VENV).release

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from macroscope.cli.flags import Inputs, Json, OptionsJson, Output, StageName, Values, parse_options, print_records
-from macroscope.cli.verbs import DEVELOPERS, Verbs
+from macroscope.cli.verbs import DEVELOPERS, Verbs, name_type
 
 
 class CriticVerbs(Verbs):
@@ -32,7 +32,11 @@ def _declared_verbs() -> dict[str, Any]:
     for plugin in critics().values():
         for name, function in (load(plugin.data.commands, plugin.package) if plugin.data.commands else {}).items():
             declared.command(name)(function)
-    return dict(typer.main.get_group(declared).commands)
+    commands = dict(typer.main.get_group(declared).commands)
+    for command in commands.values():
+        for parameter in command.params:
+            name_type(parameter)
+    return commands
 
 
 app = typer.Typer(help="Critics: documents -> latents, T(x).", no_args_is_help=True, cls=CriticVerbs)
