@@ -9,6 +9,7 @@
 # make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
 # make docs   write the generated files: docs/generated/{config,commands,languages}.md and the config schema
 # make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
+# make site   build docs/ into build/site, strictly: a broken link is an error
 # make lock   write the locked versions from the ranges in pyproject.toml
 
 PYTHON ?= python3
@@ -20,7 +21,7 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo quick test test-faults test-cluster test-package lint bench calibration docs lock release
+.PHONY: demo quick test test-faults test-cluster test-package lint bench calibration docs site lock release
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -72,6 +73,10 @@ docs: $(VENV)/core.done
 	$(BIN)/macroscope config languages --output docs/generated/languages.md
 	$(BIN)/python docs/generated/commands_page.py
 
+site: $(VENV)/docs.done
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	echo "build/site/index.html"
+
 release:
 	$(PYTHON) -m venv $(VENV).release
 	$(VENV).release/bin/pip install --quiet --disable-pip-version-check build twine
@@ -86,7 +91,7 @@ release:
 lock:
 	$(PYTHON) -m venv $(VENV).lock
 	$(VENV).lock/bin/pip install --quiet --upgrade pip
-	$(VENV).lock/bin/pip install --quiet 'torch==$(TORCH)' '.[datasets,languages,models,slurm]' --group dev
+	$(VENV).lock/bin/pip install --quiet 'torch==$(TORCH)' '.[datasets,languages,models,slurm]' --group dev --group docs
 	$(VENV).lock/bin/python envs/lock.py
 	rm -r $(VENV).lock
 
@@ -102,4 +107,8 @@ $(VENV)/core.done: envs/core.lock.txt pyproject.toml
 
 $(VENV)/dev.done: $(VENV)/core.done envs/dev.lock.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r envs/dev.lock.txt
+	touch $@
+
+$(VENV)/docs.done: $(VENV)/core.done envs/docs.lock.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r envs/docs.lock.txt
 	touch $@

@@ -1,4 +1,7 @@
-"""Write the locked environments from what is installed (make lock): {core,dev}.lock.txt, {statistics,models}.yaml."""
+"""Write the locked environments from what is installed (make lock).
+
+These are {core,dev,docs}.lock.txt and {statistics,models}.yaml.
+"""
 
 import tomllib
 from importlib.metadata import distribution
@@ -40,11 +43,13 @@ def main() -> None:
     models = closure([*jobs, *optional["models"]])
     core = closure([*jobs, *optional["models"], *optional["slurm"]])
     dev = closure([*project["dependency-groups"]["dev"], *optional["datasets"]])
-    more = {name: version for name, version in dev.items() if name not in core}
+    docs = closure(project["dependency-groups"]["docs"])
     lines = ["# Everything that a run needs, exactly (make lock writes this).", *pins(core)]
     (FOLDER / "core.lock.txt").write_text("\n".join(lines) + "\n")
-    lines = ["# What tests and linting need besides (make lock writes this).", "-r core.lock.txt", *pins(more)]
-    (FOLDER / "dev.lock.txt").write_text("\n".join(lines) + "\n")
+    for name, purpose, versions in (("dev", "tests and linting need", dev), ("docs", "the site needs", docs)):
+        more = {package: version for package, version in versions.items() if package not in core}
+        lines = [f"# What {purpose} besides (make lock writes this).", "-r core.lock.txt", *pins(more)]
+        (FOLDER / f"{name}.lock.txt").write_text("\n".join(lines) + "\n")
     write_conda_environment("statistics", "corpora, statistics and the report, without PyTorch", statistics)
     write_conda_environment("models", "language models and encoders", models)
 
