@@ -14,11 +14,13 @@ from macroscope.api.inputs import write_candidates, write_collection
 from macroscope.api.result import Comparison
 from macroscope.criticize import run
 from macroscope.criticize.folder import render_config
+from macroscope.criticize.languages import choose_language
 from macroscope.criticize.profile import table_of
 from macroscope.errors import MacroscopeError
 from macroscope.execution.job_environment import caches
 from macroscope.execution.limits import limits
 from macroscope.execution.local_run import run_tasks
+from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.execution.tasks import Machine
 from macroscope.files import write_text
 from macroscope.plan import Plan
@@ -123,12 +125,13 @@ def prepare(
     texts = folder / _TEXTS
     real, judged = write_collection(reference, texts, "reference"), write_candidates(candidates, texts)
     profile, profiles = run.profile_collections(real, judged)
-    choice = run.choose(profile, profiles, critics)
-    config = run.implied_config(real, judged, choice, seed)
+    language = choose_language(profile.languages, None)
+    choice = run.choose(profile, profiles, critics, language)
+    config = run.implied_config(profile, profiles, choice, seed, language)
     for name, given in options.items():
         config["critics"][name] |= given
     plan = run.plan_of(config)
-    command = run.shown_command(run.command_of(folder / run.CONFIG, "all"))
+    command = shown_command(snakemake_command(folder / run.CONFIG, ["--directory", str(folder), "--cores", "all"]))
     write_text(folder / run.CONFIG, render_config(config, command))
     write_output(table_of(profile, profiles).rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
     write_text(folder / plan.results / "config.json", plan.effective_json())
