@@ -7,6 +7,8 @@
 #   results/<run>/statistics/<critic>/<corpus>/<system>.csv
 #   results/<run>/{tables,figures,reader}/  report.html
 
+from pathlib import Path
+
 from snakemake.utils import min_version
 
 min_version("9.19")
