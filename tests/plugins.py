@@ -56,15 +56,20 @@ def items(findings):
 """
 
 
-def install(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str = CRITIC, work: str = WORK) -> None:
-    """Install the distribution `their-critics` with the package `theirs`, for the time of a test."""
+def write_package(folder: Path, module: str = CRITIC, work: str = WORK) -> None:
+    """Write the distribution `their-critics` with the package `theirs` into a folder for Python's path."""
     info, package = folder / "their_critics-1.dist-info", folder / "theirs"
     for made in (info, package / "captions"):
-        made.mkdir(parents=True)
+        made.mkdir(parents=True, exist_ok=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-critics\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[macroscope.critics]\ntheirs = theirs\n")
     (package / "__init__.py").write_text(module)
     (package / "work.py").write_text(work)
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str = CRITIC, work: str = WORK) -> None:
+    """Install the distribution of `write_package` for the time of a test."""
+    write_package(folder, module, work)
     monkeypatch.syspath_prepend(folder)
     for name in ("theirs", "theirs.work"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))  # removed at the end of the test

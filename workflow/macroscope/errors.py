@@ -8,6 +8,8 @@ FAILED = "macroscope: error: "
 """Beginning of the sentence about a bad input, in a job's log."""
 UNEXPECTED = "macroscope: unexpected error"
 """Line before the traceback of a defect, in a job's log."""
+IN_PART = 5
+"""Exit status of a run that reports what finished, without what failed."""
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Characters that move a terminal's cursor, change its state or reverse its text, and those that XML cannot hold."""

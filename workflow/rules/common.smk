@@ -7,15 +7,15 @@ from pathlib import Path
 if IS_MAIN:
     sys.path.insert(0, str(Path(str(workflow.current_basedir)).parent))
 
-from macroscope.errors import MacroscopeError
-from macroscope.files import RESOURCES, read_yaml, require_folder
+from macroscope.errors import IN_PART, MacroscopeError
+from macroscope.files import RESOURCES, read_yaml, require_folder, write_json
 from snakemake.exceptions import WorkflowError
 
 try:
     for folder in ("results", "logs") if IS_MAIN else ():
         require_folder(Path(folder))
     # The config's schema includes installed plug-ins, so a broken one ends these imports.
-    from macroscope.plan import load_plan
+    from macroscope.plan import FINISHED, load_plan
     from macroscope.plan.environments import environment
 
     for path in workflow.configfiles if IS_MAIN else ():

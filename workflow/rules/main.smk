@@ -4,7 +4,7 @@ import os
 import time
 
 from macroscope.execution.dates import end_future, ignore_dates_of_users
-from macroscope.execution.failures import reasons_of_failure
+from macroscope.execution.failures import failed_jobs, reasons_of_failure
 from macroscope.execution.job_environment import (
     caches,
     imports,
@@ -12,13 +12,17 @@ from macroscope.execution.job_environment import (
 )
 from macroscope.execution.limits import limits, waiting
 from macroscope.execution.job_client import SNAKEMAKE
-from macroscope.execution.orphans import end_jobs_on_interrupt
+from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
+from macroscope.execution.rerun import run_again
 from macroscope.execution.slurm import check_no_jobs_left
+from macroscope.plan.second_pass import without_failed
 
 os.environ.update(caches(Path.cwd()) | waiting())
 shell.prefix(
     f"set -euo pipefail; export {SNAKEMAKE}={os.getpid()}; {imports(Path.cwd())}"
 )
+if workflow.is_main_process:
+    end_with_snakemake()  # the second pass, which another Snakemake started
 end_jobs_on_interrupt()
 
 if workflow.global_resources["_cores"].value == 0:
@@ -62,6 +66,27 @@ onstart:
     ignore_dates_of_users(workflow)
 
 
+def report_without_failed():
+    """Run a second pass without what failed; end with its own status if that makes the report."""
+    finished = without_failed(plan, failed_jobs(workflow))
+    if finished is None:
+        return
+    extra = Path("logs") / finished.run / "missing.json"
+    write_json(extra, {"missing": [entry.model_dump() for entry in finished.missing]})
+    names = ", ".join(entry.name for entry in finished.missing)
+    print(f"Second pass: the report without {names}", file=sys.stderr)
+    status = run_again(workflow, extra)
+    if status is None:
+        print(f"For the report: snakemake --configfile {extra}", file=sys.stderr)
+    if status == 0:
+        print(
+            f"The report lacks {names}; the same command tries only what failed",
+            file=sys.stderr,
+        )
+    if status in (0, IN_PART):
+        raise SystemExit(IN_PART)
+
+
 onsuccess:
     from macroscope.reporting.times import render_times, times_by_rule
 
@@ -69,8 +94,11 @@ onsuccess:
         print(plan.where_to_look(), file=sys.stderr)
     times = times_by_rule(Path("logs") / plan.config.run)
     print(render_times(times), file=sys.stderr)
+    if not plan.config.missing:
+        Path(plan.results, FINISHED).unlink(missing_ok=True)
 
 
 onerror:
     for reason in reasons_of_failure(Path("logs"), BEGAN):
         print(f"A job failed: {reason}", file=sys.stderr)
+    report_without_failed()

@@ -9,7 +9,7 @@ results/<run>/reader/.
 rule write_config:
     """Write the config with all its defaults: the input of tables, figures, report and reader."""
     output:
-        "results/<run>/config.json",
+        plan.config_file,
     log:
         "logs/<run>/write_config.log",
     benchmark:
@@ -30,7 +30,7 @@ rule make_tables:
     """Write the tables, in the form of the papers', as CSV and LaTeX."""
     input:
         **plan.user_files.undated_all(plan.reporting.tables_read()),
-        config="results/<run>/config.json",
+        config=plan.config_file,
     output:
         report(
             directory("results/<run>/tables"),
@@ -65,7 +65,7 @@ rule plot_figures:
     """Plot the figures, as SVG and PDF."""
     input:
         **plan.user_files.undated_all(plan.reporting.figures_read()),
-        config="results/<run>/config.json",
+        config=plan.config_file,
         tables="results/<run>/tables",
     output:
         report(
@@ -98,7 +98,7 @@ rule write_report:
     """Write pages that open offline: the scorecard, every system with texts to read, every critic, the methods."""
     input:
         **plan.user_files.undated_all(plan.reporting.report_read()),
-        config="results/<run>/config.json",
+        config=plan.config_file,
         tables="results/<run>/tables",
         figures="results/<run>/figures",
     output:
@@ -136,7 +136,9 @@ rule write_reader:
     """Write a folder that opens offline: every text with the critics' marks, and real text beside it."""
     input:
         **plan.reporting.reader_read(),
-        config="results/<run>/config.json",
+        config=plan.config_file,
+        # Without them, the two passes of a run with failures would each write it.
+        tables="results/<run>/tables",
     output:
         directory("results/<run>/reader"),
     log:

@@ -10,6 +10,7 @@ from macroscope.gate.decision import FAIL, INCONCLUSIVE, PASS
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
 from macroscope.gate.runs import find_run
+from macroscope.missing import Missing, write_missing
 
 from .conftest import CONFIG, SIGNATURE, row, rule, write_run
 
@@ -96,6 +97,44 @@ def test_a_missing_system_is_inconclusive(gated):
     answer = gated([both, row(10, 9, 11, system="other")], [both], rule(difference=9))
     assert answer.verdict == INCONCLUSIVE
     assert [test.reason for test in answer.tests] == ["", "the candidate does not have this statistic"]
+
+
+def fail(folder, **part):
+    folder.joinpath("tables").mkdir(parents=True, exist_ok=True)
+    write_missing([Missing(**part, reason="no word occurs twice")], folder / "tables")
+
+
+@pytest.mark.parametrize("sides", [["after"], ["before"], ["before", "after"]])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"corpus": "wiki", "critic": "topics"},
+        {"corpus": "wiki", "system": "lm"},
+        {"corpus": "wiki", "system": "beam"},
+        {"corpus": "web"},
+    ],
+)
+def test_what_failed_is_inconclusive_and_says_why(gated, tmp_path, part, sides):
+    """Also if it failed in both runs, so that neither names it."""
+    other = [row(10, 9, 11)]
+    topics = row(1, 0.9, 1.1, critic="topics", corpus=part["corpus"], system=part.get("system", "lm"))
+    for name in ("before", "after"):
+        write_run(tmp_path / name, other if name in sides else [*other, topics])
+        if name in sides:
+            fail(tmp_path / name, **part)
+    answer = gated(other, other, rule(difference=9), rule(critic="topics", corpus=part["corpus"], difference=9))
+    assert answer.verdict == INCONCLUSIVE
+    first, *rest = answer.tests
+    assert first.verdict == PASS
+    assert (1, "topics") in {(test.rule, test.critic) for test in rest}
+    assert {test.verdict for test in rest} == {INCONCLUSIVE}
+    assert any("does not have this statistic (failed: no word occurs twice)" in test.reason for test in rest)
+
+
+def test_a_failed_critic_that_the_policy_does_not_name_changes_nothing(gated, tmp_path):
+    rows = [row(10, 9, 11)]
+    fail(write_run(tmp_path / "after", rows), corpus="wiki", critic="topics")
+    assert gated(rows, rows, rule(difference=9)).verdict == PASS
 
 
 def test_statistics_that_depend_on_the_number_of_texts(gated):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.missing import Missing
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.scorecard import (
     CHECKS,
@@ -121,6 +122,16 @@ def test_text_version_names_every_system_and_what_the_signs_mean():
         assert word in text
     assert all(sign in render_legend(0.1) for sign in "≠≈?")
     assert "10 points" in render_legend(0.1)
+
+
+def test_a_critic_that_failed_has_a_column_without_numbers():
+    failed = Missing(corpus="wiki", critic="tendencies", reason="no text", log="a.log")
+    wiki, web = build_scorecards(cells(), [failed, Missing(corpus="web", system="lm", reason="no text")])
+    assert (wiki.failed, web.failed) == ({"tendencies": "failed: no text; see a.log"}, {})
+    assert "tendencies" not in wiki.critics
+    lines = render_scorecard(cells(), [failed]).split("\n\n")[0].splitlines()
+    assert lines[1].split()[-1] == "tendencies"
+    assert {line.split()[-1] for line in lines[2:]} == {"failed"}
 
 
 def test_checks_are_below_the_candidates():

@@ -46,7 +46,8 @@ def criticize(
 
     It first profiles the texts, in seconds, and prints which critics can judge them. Then it writes OUTPUT/config.yaml,
     runs the workflow on it and prints the scorecard. Run again, it goes on where it stopped; a config that you have
-    edited is used as it is.
+    edited is used as it is. Exit status: 0, 5 if critics failed and are missing from the report, 1 if there is no
+    report, 2 wrong usage.
     """
     from macroscope.criticize import run
     from macroscope.criticize.inputs import GivenFields
@@ -88,15 +89,23 @@ def criticize(
     shown = table.rename_axis("property").reset_index()
     plan = run.criticize(config, (profile, *profiles), shown, output, cores)
     # Imported only now: the imports take as long as the profile.
+    from macroscope.errors import IN_PART
+    from macroscope.missing import read_missing
     from macroscope.reporting.scorecard_text import render_legend, render_scorecard
     from macroscope.reporting.tables import read_scorecard, read_warnings
 
     tables = output / plan.results / "tables"
-    print(f"\n{render_scorecard(read_scorecard(tables))}\n\n{render_legend(plan.config.statistics.margin)}")
+    missing = read_missing(tables)
+    print(f"\n{render_scorecard(read_scorecard(tables), missing)}\n\n{render_legend(plan.config.statistics.margin)}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")
+    for entry in missing:
+        print(f"\nMissing: {entry.name} {entry.explanation}")
     texts = output / plan.results / "reader" / "index.html"
     print(f"\nReport: {output / plan.results / 'report.html'}\nTexts:  {texts}\nConfig: {output / 'config.yaml'}")
+    if missing:
+        print("Not everything finished; the same command tries only what is missing.")
+        raise typer.Exit(IN_PART)
 
 
 def require_cores(cores: str) -> None:

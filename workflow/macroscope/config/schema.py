@@ -19,6 +19,7 @@ from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_option
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_yaml
+from macroscope.missing import Missing
 from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, UserPath, require_name
 from macroscope.registry import Plugin
 from macroscope.resampling import StatisticsOptions
@@ -129,6 +130,11 @@ class Config(Options):
         description="Rules whose finished results stay although their code has changed since, such as [finetune] to"
         " keep trained models; the report says so.",
     )
+    missing: list[Missing] = Field(
+        [],
+        description="What failed in the first pass of a run; the second pass reports the rest. The run itself writes"
+        " it.",
+    )
 
     @model_validator(mode="after")
     def _check_groups(self) -> "Config":
@@ -231,6 +237,10 @@ class Config(Options):
             if system != CONTROL and self.applies(system, corpus)
         )
         return list(names)
+
+    def lacks(self, corpus: str, system: str | None = None, critic: str | None = None) -> bool:
+        """Return whether a corpus, a system there, a critic there, or a critic on a system there, is left out."""
+        return any(entry.covers(corpus, system, critic) for entry in self.missing)
 
     def matched_systems(self, number: int) -> dict[str, str]:
         """Return system -> name in the table of an entry of the human judgements; see `HumanJudgements.matched`."""

@@ -20,7 +20,7 @@ from macroscope.criticize.workflow_run import run_workflow
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.critics.language_fit import LanguageFit, language_fit
-from macroscope.errors import MacroscopeError
+from macroscope.errors import IN_PART, MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_client import SERVER
 from macroscope.execution.job_environment import caches
@@ -263,7 +263,8 @@ def criticize(
 ) -> Plan:
     """Write a config and a profile to the folder `output`, run the workflow there, and return its plan.
 
-    A config that was edited since it was written is used as it is.
+    A config that was edited since it was written is used as it is. If a critic fails, the report is made without it
+    (`plan.second_pass`).
 
     Parameters
     ----------
@@ -275,7 +276,7 @@ def criticize(
     Raises
     ------
     MacroscopeError
-        If the folder holds other files, or the workflow failed.
+        If the folder holds other files, or the workflow failed and made no report.
     """
     path = require_output(output)
     command = snakemake_command(path, ["--directory", str(path.parent), "--cores", cores])
@@ -292,7 +293,7 @@ def criticize(
     words = sum(sum(each.words) for each in profiles) / len(profiles)
     with job_server(path.parent, modules_of(plan, path.parent)) as server:
         status = run_workflow(command, log_file, words, cores, {SERVER: server})
-    if status:
+    if status not in (0, IN_PART):
         reasons = reasons_of_failure(output / "logs", began) or [f"{_last_error(log_file)} ({log_file})"]
         raise MacroscopeError(
             f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"

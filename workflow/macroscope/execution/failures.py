@@ -1,10 +1,54 @@
-"""Reasons for failed jobs, from their logs."""
+"""Failed jobs of a run of Snakemake: their reasons, from their logs, and the files that they left unmade."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from macroscope.errors import FAILED, UNEXPECTED
 
 _MOST = 3
+_DEFECT = "a defect of macroscope, not of your input"
+_NO_MESSAGE = "it ended without a message, as when it is killed for its memory or its time"
+
+
+@dataclass(frozen=True)
+class FailedJob:
+    """A job that failed, after all its attempts.
+
+    Attributes
+    ----------
+    log
+        Path of its log; "" if it has none.
+    unmade
+        Paths of its outputs, and of those of all jobs that depend on it.
+    """
+
+    log: str
+    unmade: frozenset[str]
+
+    @property
+    def reason(self) -> str:
+        """Return the error in the job's log, as a sentence."""
+        return next(_errors(Path(self.log)), _NO_MESSAGE) if self.log else _NO_MESSAGE
+
+
+def failed_jobs(workflow: Any) -> list[FailedJob]:
+    """Return the failed jobs of a run that has ended, by log; none if it was stopped before all others were done.
+
+    Parameters
+    ----------
+    workflow
+        Snakemake's workflow, in its `onerror`.
+    """
+    scheduler, dag = workflow.scheduler, workflow.dag
+    failed = [job for item in scheduler.failed for job in (item.jobs if item.is_group() else [item])]
+    blocked = {job: set(dag.bfs(dag.depending, job)) for job in failed if not dag.finished(job)}
+    if scheduler._user_kill or set(dag.needrun_jobs()).difference(*blocked.values()):
+        return []
+    unmade = {job: frozenset(str(path) for each in jobs for path in each.output) for job, jobs in blocked.items()}
+    # In an order of their own, so that two calls name the same log as the reason for a critic.
+    return sorted((FailedJob(str(next(iter(job.log), "")), unmade[job]) for job in blocked), key=lambda job: job.log)
 
 
 def reasons_of_failure(logs: Path, since: float) -> list[str]:
@@ -20,9 +64,16 @@ def reasons_of_failure(logs: Path, since: float) -> list[str]:
     logs_by_reason: dict[str, Path] = {}
     recent = [path for path in logs.rglob("*.log") if path.stat().st_mtime >= since]
     for path in sorted(recent, key=lambda path: path.stat().st_mtime):
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith(FAILED):
-                logs_by_reason.setdefault(line.removeprefix(FAILED), path)
-            elif line.startswith(UNEXPECTED):
-                logs_by_reason.setdefault("a defect of macroscope, not of your input", path)
+        for reason in _errors(path):
+            logs_by_reason.setdefault(reason, path)
     return [f"{sentence} ({path})" for sentence, path in list(logs_by_reason.items())[:_MOST]]
+
+
+def _errors(log: Path) -> Iterator[str]:
+    """Yield the errors in a job's log, as sentences."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else ()
+    for line in lines:
+        if line.startswith(FAILED):
+            yield line.removeprefix(FAILED)
+        elif line.startswith(UNEXPECTED):
+            yield _DEFECT

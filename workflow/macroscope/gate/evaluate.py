@@ -2,9 +2,10 @@
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -175,12 +176,15 @@ def evaluate_policy(comparison: Comparison, policy: Policy) -> GateResult:
     MacroscopeError
         If a rule matches no statistic of the runs, or the runs cannot be compared.
     """
-    require_matches(policy, {key for run in (comparison.baseline, comparison.candidate) for key in run.numbers})
-    planned = [test for number, rule in enumerate(policy.statistics) for test in _plan_tests(number, rule, comparison)]
+    rules, runs = list(enumerate(policy.statistics)), (comparison.baseline, comparison.candidate)
+    planned = [test for number, rule in rules for test in _plan_tests(number, rule, comparison)]
+    failed = [test for number, rule in rules for test in _plan_failed(number, rule, comparison, planned)]
+    require_matches(policy, {key for run in runs for key in run.numbers}, {test.rule for test in failed})
+    planned += failed
     if not planned:
         raise MacroscopeError("no rule of the policy matches the compared systems; correct its patterns of 'system'")
-    runs = comparison.baseline, comparison.candidate
-    if not any(all(key in run.numbers for key, run in zip(_keys(test), runs, strict=True)) for test in planned):
+    shared = (all(key in run.numbers for key, run in zip(_keys(test), runs, strict=True)) for test in planned)
+    if not failed and not any(shared):
         raise MacroscopeError("the two runs have no statistic of the policy in common; correct its patterns")
     each = 1 - (1 - policy.confidence) / len(planned)
     tests = tuple(_run_test(test, comparison, each) for test in planned)
@@ -192,16 +196,36 @@ def _plan_tests(number: int, rule: Rule, comparison: Comparison) -> Iterator[Tes
     """Yield the tests of a rule; the control and its halves are tested only if the rule names them exactly."""
     for first, key in comparison.names():
         corpus, second, critic, statistic = key
-        if not rule.matches(*key) or (second in KEPT_NAMES and rule.system != second):
-            continue
-        make_test = partial(Test, number, corpus, critic, statistic, first, second)
-        farther = rule.worse == FARTHER
-        if rule.difference is not None:
-            yield make_test(DIFFERENCE, farther, _tolerated(rule.worse, rule.difference, -rule.difference))
-        if rule.ratio is not None:
-            yield make_test(RATIO, farther, _tolerated(rule.worse, rule.ratio, min(rule.ratio, 1 / rule.ratio)))
-        if rule.limit is not None:
-            yield make_test(VALUE, farther, _tolerated(rule.worse, rule.limit, rule.limit))
+        if rule.matches(*key) and (second not in KEPT_NAMES or rule.system == second):
+            yield from _tests(rule, partial(Test, number, corpus, critic, statistic, first, second))
+
+
+def _plan_failed(number: int, rule: Rule, comparison: Comparison, planned: Sequence[Test]) -> Iterator[Test]:
+    """Yield the tests of a rule on what failed in either run, and of which neither run has a statistic.
+
+    Their statistic, and their critic if a whole system or corpus failed, are the patterns of the rule.
+    """
+    tests = [test for test in planned if test.rule == number]
+    covered = {(test.corpus, test.candidate, name) for test in tests for name in (None, test.critic)}
+    for side, run in enumerate((comparison.baseline, comparison.candidate)):
+        for entry, pair in product(run.missing, comparison.systems):
+            key = (entry.corpus, pair[1], entry.critic)
+            is_asked = rule.concerns(*key) and (pair[1] not in KEPT_NAMES or rule.system == pair[1])
+            if is_asked and entry.system in (None, pair[side]) and key not in covered:
+                covered.add(key)
+                critic = entry.critic or rule.critic
+                yield from _tests(rule, partial(Test, number, entry.corpus, critic, rule.statistic, *pair))
+
+
+def _tests(rule: Rule, make_test: Callable[[str, bool, Tolerated], Test]) -> Iterator[Test]:
+    """Yield a test for each limit of a rule."""
+    farther = rule.worse == FARTHER
+    if rule.difference is not None:
+        yield make_test(DIFFERENCE, farther, _tolerated(rule.worse, rule.difference, -rule.difference))
+    if rule.ratio is not None:
+        yield make_test(RATIO, farther, _tolerated(rule.worse, rule.ratio, min(rule.ratio, 1 / rule.ratio)))
+    if rule.limit is not None:
+        yield make_test(VALUE, farther, _tolerated(rule.worse, rule.limit, rule.limit))
 
 
 def _tolerated(worse: str, high: float, low: float) -> Tolerated:
@@ -220,7 +244,7 @@ def _run_test(test: Test, comparison: Comparison, level: float) -> Test:
     try:
         for key, run, role in ((first, comparison.baseline, "baseline"), (second, comparison.candidate, "candidate")):
             if key not in run.numbers:
-                raise Undecided(f"the {role} does not have this statistic")
+                raise Undecided(f"the {role} does not have this statistic{run.explain_absence(key)}")
         require_comparable(comparison.baseline, comparison.candidate, first, second)
         before, after = comparison.baseline.numbers[first], comparison.candidate.numbers[second]
         test = replace(test, sizes=(before.sizes[1], after.sizes[1]))

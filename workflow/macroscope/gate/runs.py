@@ -1,6 +1,6 @@
 """Finished runs: the statistics that a gate reads from their tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,11 +11,12 @@ import pandas as pd
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
+from macroscope.missing import Missing, read_missing
 from macroscope.statistics.tidy import COLUMNS
 from macroscope.tables import read_csv
 
 CONFIG, STATISTICS, CORPORA, PAIRS = "config.json", "tables/statistics.csv", "tables/corpora.csv", "tables/pairs.csv"
-"""Files of a run that a gate reads, the last one optional. A build server needs to keep only these."""
+"""Files of a run that a gate reads, the last one optional; so is the table of what failed (`missing`)."""
 _INTERVAL = ("value", "ci_low", "ci_high")
 Key = tuple[str, str, str, str]
 """(corpus, system, critic, statistic)"""
@@ -65,17 +66,26 @@ class Run:
         All rows of `tables/statistics.csv`.
     corpora
         Corpus -> its rows of `tables/corpora.csv`: (split, column) -> value.
+    missing
+        Rows of `tables/missing.csv`: what failed, and has no statistics.
     """
 
     folder: Path
     config: Mapping[str, Any]
     numbers: Mapping[Key, Number]
     corpora: Mapping[str, Mapping[str, str]]
+    missing: Sequence[Missing] = ()
 
     @cached_property
     def systems(self) -> set[str]:
-        """Return the names of all systems with statistics."""
-        return {system for _, system, _, _ in self.numbers}
+        """Return the names of all systems with statistics, and of those that failed."""
+        return {system for _, system, _, _ in self.numbers} | {entry.system for entry in self.missing if entry.system}
+
+    def explain_absence(self, key: Key) -> str:
+        """Return " (failed: REASON)" for a statistic of a part of the run that failed; "" for others."""
+        corpus, system, critic, _ = key
+        entries = (f" ({entry.explanation})" for entry in self.missing if entry.covers(corpus, system, critic))
+        return next(entries, "")
 
     @cached_property
     def pairs(self) -> dict[tuple[str, str, str, str, str], tuple[str, Number]]:
@@ -133,7 +143,8 @@ def read_run(folder: Path) -> Run:
         if key in numbers:
             raise MacroscopeError(f"{folder / STATISTICS}: {' '.join(key)} occurs twice; make the tables again")
         numbers[key] = _number(row, ("n_reference", "n_candidate"), folder / STATISTICS)
-    return Run(folder, config, numbers, _corpora(_table(folder / CORPORA, ("corpus", "split"))))
+    corpora = _corpora(_table(folder / CORPORA, ("corpus", "split")))
+    return Run(folder, config, numbers, corpora, read_missing(folder / "tables"))
 
 
 def parse_signature(signature: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ Rules map names to paths; every choice that depends on the config is made in a r
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from macroscope.config.schema import Config, parse_config
@@ -22,6 +23,8 @@ from macroscope.plan.user_files import UserFiles
 from macroscope.stages import ANY_NAME
 from macroscope.systems import kinds
 
+WHOLE, FINISHED = "config.json", "finished.json"
+"""Files of a run with its effective config: of the whole run, and of what finished if something failed."""
 MANY_JOBS = 10_000
 """Number of jobs from which on their planning takes so long that a user is told."""
 SECONDS_TO_PLAN_A_JOB = 0.005
@@ -100,6 +103,14 @@ class Plan:
             "split": "valid|test",
         }
 
+    @property
+    def config_file(self) -> str:
+        """Return the path of the effective config: of a whole run, or of its second pass (`plan.second_pass`).
+
+        They are two files, so that the first pass of the next call changes nothing that the report is made from.
+        """
+        return f"{self.results}/{FINISHED if self.config.missing else WHOLE}"
+
     def jobs(self) -> list[Job]:
         """Return the jobs of all stages of systems and critics: the rule template makes a rule of each."""
         with blame_plugins():
@@ -131,6 +142,12 @@ class Plan:
             f"Headline:     {self.results}/tables/headline.csv\n"
             f"All numbers:  {self.results}/tables/statistics.csv\n"
         )
+
+
+def config_of_run(folder: Path) -> Path:
+    """Return the path of the config from which the report in a run's folder was made; see `Plan.config_file`."""
+    finished = folder / FINISHED
+    return finished if finished.exists() else folder / WHOLE
 
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:

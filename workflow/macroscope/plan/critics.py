@@ -106,12 +106,13 @@ class CriticsPlan:
 
     @cached_property
     def comparisons(self) -> list[tuple[str, str, str]]:
-        """Return every (critic, corpus, system) of the config once, the control always included."""
+        """Return every (critic, corpus, system) of the config once, the control included, without what failed."""
         comparisons: dict[tuple[str, str, str], None] = {}
         for comparison in self.config.comparisons:
             for critic in comparison.critics:
                 for system in (CONTROL, *self.systems.on(comparison.corpus, comparison.systems)):
-                    comparisons[critic, comparison.corpus, system] = None
+                    if not self.config.lacks(comparison.corpus, system, critic):
+                        comparisons[critic, comparison.corpus, system] = None
         return list(comparisons)
 
     @cached_property
@@ -127,7 +128,8 @@ class CriticsPlan:
             chapters.setdefault((critic, corpus), []).append(system)
         for critic, plan in self.own.items():
             for corpus in plan.corpora():
-                chapters.setdefault((critic, corpus), [])
+                if not self.config.lacks(corpus, critic=critic):
+                    chapters.setdefault((critic, corpus), [])
         return chapters
 
     @cached_property
@@ -140,7 +142,7 @@ class CriticsPlan:
         """Return the corpora that any critic reads, in the order of the config."""
         used = {corpus for _, corpus in self.chapters}
         used |= {corpus for plan in self.own.values() for corpus in plan.corpora_read()}
-        return [name for name in self.config.corpora if name in used]
+        return [name for name in self.config.corpora if name in used and not self.config.lacks(name)]
 
     def jobs(self) -> list[Job]:
         """Return the jobs of every standard and shared stage, and of the critics' own plans."""

@@ -8,6 +8,7 @@ import pandas as pd
 
 from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings, ReportItem
+from macroscope.missing import Missing
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
 from macroscope.reporting.html_blocks import Block, Captions, html_table, inline_svg, item_block
@@ -97,6 +98,15 @@ def critic_chapters(
         blocks += [item_block(item, critic, corpus, captions, item.shown) for item in items]
         blocks += _undefined(findings, captions)
         yield Chapter(critic_page(critic, corpus), f"{critic} on {corpus}", blocks, (critic, corpus))
+
+
+def missing_chapters(missing: Sequence[Missing]) -> Iterator[Chapter]:
+    """Yield a chapter per critic that failed on a corpus, in place of its findings."""
+    for entry in missing:
+        if entry.critic:
+            warning = f"The critic {entry.explanation}. The same command tries it again."
+            block = Block("failed", "No numbers", "", warning=warning)
+            yield Chapter(critic_page(entry.critic, entry.corpus), f"{entry.critic} on {entry.corpus}", [block])
 
 
 def headline_block(headline: pd.DataFrame, critic: str, captions: Captions) -> Block:

@@ -58,12 +58,15 @@ class HumanScores:
 
 
 def read_human_scores(results: Results) -> list[HumanScores]:
-    """Read all entries of the config's human judgements."""
+    """Read all entries of the config's human judgements, without what failed."""
     config = results.plan.config
     scores = []
     for number, entry in enumerate(config.human_judgements):
-        mapping = config.matched_systems(number)
-        others = [system for system in config.judged_systems(entry.corpus) if system not in mapping]
+        if config.lacks(entry.corpus):
+            continue
+        judged = [name for name in config.judged_systems(entry.corpus) if not config.lacks(entry.corpus, name)]
+        mapping = {name: there for name, there in config.matched_systems(number).items() if name in judged}
+        others = [system for system in judged if system not in mapping]
         scores.append(HumanScores(entry, read_judgements(entry.table), mapping, others))
     return scores
 

@@ -19,6 +19,7 @@ from macroscope.reporting.chapters import (
     critic_chapters,
     critic_page,
     human_chapters,
+    missing_chapters,
     pair_chapters,
     pairs_page,
     probability_chapters,
@@ -78,13 +79,14 @@ def write_report(
         "rule=number" of results that were made by older code and accepted.
     """
     results = Results(config)
+    missing = results.plan.config.missing
     captions = Captions(results)
     statistics, headline = read_statistics(tables), read_headline(tables)
     pairs = read_pairs(tables)
     contributions = [
         Contribution(findings, report_items(findings)) for findings in results.findings(statistics, figures)
     ]
-    scorecards = list(build_scorecards(read_scorecard(tables)))
+    scorecards = list(build_scorecards(read_scorecard(tables), missing))
     systems = [
         page
         for scorecard in scorecards
@@ -93,6 +95,7 @@ def write_report(
     chapters = [
         *truth_chapter(tables, captions),
         *critic_chapters(contributions, tables, figures, captions),
+        *missing_chapters(missing),
         *pair_chapters(results, tables, captions),
         *probability_chapters(results, figures, captions),
         *human_chapters(results, statistics, tables, figures, captions),
@@ -121,6 +124,7 @@ def write_report(
             headline=headline.set_index(["corpus", "system"]),
             caption=captions.html("scorecard", most=MAX_DOCUMENTS),
             caption_of_pairs=captions.html("closer_systems"),
+            missing=missing,
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
 

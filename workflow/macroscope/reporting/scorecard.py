@@ -13,7 +13,7 @@ A critic with a warning has verdicts too; see `Scorecard.systems_with_overall_ve
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
+from macroscope.missing import Missing, failed_critics
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
@@ -70,6 +71,8 @@ class Scorecard:
         Systems whose kind is declared a check.
     warned
         Critics with a warning on this corpus.
+    failed
+        Critics that failed on this corpus, which have no cells -> explanation.
     """
 
     corpus: str
@@ -77,6 +80,7 @@ class Scorecard:
     rows: dict[str, dict[str, pd.Series]]
     declared: frozenset[str]
     warned: frozenset[str]
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> list[str]:
@@ -286,13 +290,15 @@ def _is_check(results: Results, system: str) -> bool:
     return kinds()[results.plan.systems.all[system].kind].data.check
 
 
-def build_scorecards(table: pd.DataFrame) -> Iterator[Scorecard]:
+def build_scorecards(table: pd.DataFrame, missing: Sequence[Missing] = ()) -> Iterator[Scorecard]:
     """Yield the scorecard of every corpus, in the order of the config.
 
     Parameters
     ----------
     table
         Table made by `scorecard_table`.
+    missing
+        Parts of the run that failed.
     """
     for corpus, cells in table.groupby("corpus", sort=False):
         halves = cells["system"] == SPLIT_HALF
@@ -300,7 +306,8 @@ def build_scorecards(table: pd.DataFrame) -> Iterator[Scorecard]:
         systems = [system for group in groups for system in _sort_systems(group)]
         rows = {name: {row["critic"]: row for _, row in cells[cells["system"] == name].iterrows()} for name in systems}
         warned = frozenset(cells.loc[cells["warned"], "critic"])
-        yield Scorecard(str(corpus), list(cells["critic"].unique()), rows, frozenset(groups[1]["system"]), warned)
+        critics, checks = list(cells["critic"].unique()), frozenset(groups[1]["system"])
+        yield Scorecard(str(corpus), critics, rows, checks, warned, failed_critics(missing, str(corpus)))
 
 
 def _sort_systems(group: pd.DataFrame) -> list[str]:

@@ -1,24 +1,31 @@
 """The scorecard as text for a terminal, with a legend of its signs."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
+from macroscope.missing import Missing
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, build_scorecards, format_cell
 
 
-def render_scorecard(table: pd.DataFrame) -> str:
-    """Render the scorecard as text for a terminal, a block per corpus; see `render_legend` for the signs."""
+def render_scorecard(table: pd.DataFrame, missing: Sequence[Missing] = ()) -> str:
+    """Render the scorecard as text for a terminal, a block per corpus; see `render_legend` for the signs.
+
+    Critics that failed have a column of their own.
+    """
     blocks = []
     several = table["corpus"].nunique() > 1
-    for scorecard in build_scorecards(table):
+    for scorecard in build_scorecards(table, missing):
         heads = {
             critic: f"{critic} {WARNING}" if critic in scorecard.warned else critic for critic in scorecard.critics
         }
         rows = []
         for heading, systems in scorecard.groups:
             rows += [{"": heading.partition(":")[0] + ":"}] if heading else []
-            rows += [_render_row(system, scorecard.rows[system], heads) for system in systems]
-        block = pd.DataFrame(rows, columns=["", *heads.values()]).fillna("")
+            failed = dict.fromkeys(scorecard.failed, "failed")
+            rows += [_render_row(system, scorecard.rows[system], heads) | failed for system in systems]
+        block = pd.DataFrame(rows, columns=["", *heads.values(), *scorecard.failed]).fillna("")
         blocks.append((f"{scorecard.corpus}\n" if several else "") + block.to_string(index=False))
     return "\n\n".join(blocks)
 

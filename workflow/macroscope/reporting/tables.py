@@ -8,6 +8,7 @@ import pandas as pd
 from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.files import atomic
+from macroscope.missing import write_missing
 from macroscope.reporting import human_documents, scorecard
 from macroscope.reporting.data_sources import data_sources_table
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate
@@ -67,6 +68,8 @@ def write_tables(config: Path, output: Path) -> None:
         Corpus x system: word PPL and the main numbers of every critic, with intervals (deng2022 Tables 2, 3, 5).
     warnings.csv
         Reasons not to trust, or not to generalise, a critic's numbers: critic, corpus, title, warning.
+    missing.csv
+        Corpora, systems and critics that failed, with their reasons, if any did.
     known_truth.csv
         Estimated against known latent PPL, if a corpus is simulated.
     models.csv
@@ -118,6 +121,7 @@ def write_tables(config: Path, output: Path) -> None:
         ]
         columns = ["critic", "corpus", "title", "warning"]
         write_csv(pd.DataFrame(warnings, columns=columns), folder / "warnings.csv")
+        write_missing(results.plan.config.missing, folder)
         truth = known_truth_table(results, statistics)
         if len(truth):
             write_csv(truth, folder / "known_truth.csv")

@@ -1,0 +1,40 @@
+"""Parts of a run that failed: their reach, their words, their table."""
+
+import pytest
+
+from macroscope.missing import Missing, failed_critics, read_missing, write_missing
+
+REASON = "no word occurs twice; give more texts"
+CRITIC = Missing(corpus="wiki", critic="topics", reason=REASON, log="logs/x.log")
+SYSTEM = Missing(corpus="wiki", system="lm", reason=REASON)
+CORPUS = Missing(corpus="web", reason=REASON)
+
+
+@pytest.mark.parametrize(
+    ("entry", "covered", "others"),
+    [
+        (CRITIC, [("wiki", None, "topics"), ("wiki", "lm", "topics")], [("wiki", None, None), ("wiki", "lm", None)]),
+        (SYSTEM, [("wiki", "lm", None), ("wiki", "lm", "topics")], [("wiki", None, "topics"), ("web", "lm", None)]),
+        (CORPUS, [("web", None, None), ("web", "lm", None), ("web", "lm", "topics")], [("wiki", None, None)]),
+    ],
+)
+def test_it_covers_what_cannot_be_made_without_it(entry, covered, others):
+    assert all(entry.covers(*part) for part in covered)
+    assert not any(entry.covers(*part) for part in others)
+
+
+def test_words_for_readers():
+    assert [entry.name for entry in (CRITIC, SYSTEM, CORPUS)] == [
+        "critic 'topics' on 'wiki'",
+        "system 'lm' on 'wiki'",
+        "corpus 'web'",
+    ]
+    assert failed_critics([CRITIC, SYSTEM, CORPUS], "wiki") == {"topics": f"failed: {REASON}; see logs/x.log"}
+    assert not failed_critics([CRITIC, SYSTEM, CORPUS], "web")
+
+
+def test_the_table_holds_all_of_it_and_is_absent_if_all_finished(tmp_path):
+    write_missing([], tmp_path)
+    assert (list(tmp_path.iterdir()), read_missing(tmp_path)) == ([], [])
+    write_missing([CRITIC, SYSTEM, CORPUS], tmp_path)
+    assert read_missing(tmp_path) == [CRITIC, SYSTEM, CORPUS]

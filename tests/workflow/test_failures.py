@@ -1,0 +1,67 @@
+"""A critic that fails takes nothing else along: the report is made without it, and the next call tries only it."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from macroscope.errors import IN_PART
+from macroscope.files import REPOSITORY
+
+from ..plugins import CRITIC, WORK, write_package
+from ..tiny import simulated_documents, write_jsonl
+
+BEGINNING = "    documents = list(texts)\n"
+FAILING = WORK.replace(BEGINNING, f"{BEGINNING}    raise ValueError('eight rare words')\n", 1)
+
+
+@pytest.fixture
+def criticize(tmp_path):
+    """Call `macroscope criticize` with the critic of `write_package`; return the process and the rules that ran."""
+    real = write_jsonl(tmp_path / "real.jsonl", simulated_documents("process", 20, 1))
+    mine = write_jsonl(tmp_path / "mine.jsonl", simulated_documents("shuffled", 20, 2))
+    sides = ("--reference", real, "--candidate", mine, "--output", tmp_path / "judged")
+    command = [sys.executable, "-m", "macroscope", "criticize", *sides]
+    path = os.pathsep.join([str(REPOSITORY / "workflow"), str(tmp_path / "installed")])
+
+    def call(work):
+        write_package(tmp_path / "installed", CRITIC, work)
+        arguments = map(str, [*command, "--critic", "tendencies", "--critic", "theirs", "--cores", "2"])
+        environment = os.environ | {"PYTHONPATH": path}
+        done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+        log = (tmp_path / "judged" / "logs" / "criticize.log").read_text()
+        rules = {*re.findall(r"^(?:local)?rule (\w+):", log, re.MULTILINE)} - {"all"}
+        return done, rules
+
+    return call
+
+
+def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize, tmp_path):
+    results = tmp_path / "judged" / "results" / "criticism"
+    tables, report = results / "tables", results / "report.html"
+
+    first, rules = criticize(FAILING)
+    assert first.returncode == IN_PART, first.stdout[-3000:] + first.stderr[-3000:]
+    assert {"write_report", "write_reader", "plot_figures"} <= rules
+    (row,) = pd.read_csv(tables / "missing.csv", keep_default_na=False).to_dict("records")
+    assert (row["corpus"], row["system"], row["critic"]) == ("reference", "", "theirs")
+    for text in (row["reason"], report.read_text(), (results / "pages" / "critic.theirs.reference.html").read_text()):
+        assert "eight rare words" in text
+    assert re.search(r"Missing: critic 'theirs' on 'reference' failed: .*eight rare words.*; see logs/", first.stdout)
+    assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"tendencies"}
+    written = report.stat().st_mtime_ns
+
+    second, rules = criticize(FAILING)
+    assert (second.returncode, rules) == (IN_PART, {"project_theirs"})
+    assert report.stat().st_mtime_ns == written
+
+    third, rules = criticize(WORK)
+    assert third.returncode == 0, third.stdout[-3000:] + third.stderr[-3000:]
+    assert "project_theirs" in rules
+    assert not any("tendencies" in rule for rule in rules)
+    assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"tendencies", "theirs"}
+    assert not (tables / "missing.csv").exists()
+    assert "eight rare words" not in report.read_text()

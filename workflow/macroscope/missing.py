@@ -1,0 +1,59 @@
+"""Parts of a run that failed: the tables and the report are made without them, and list them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from pydantic import Field
+
+from macroscope.options import Options
+from macroscope.tables import read_csv, write_csv
+
+FILE = "missing.csv"
+
+
+class Missing(Options):
+    """A corpus, a system on a corpus, or a critic on a corpus, that failed and is left out."""
+
+    corpus: str = Field(description="Name of the corpus; alone, the corpus itself failed.")
+    system: str | None = Field(None, description="Name of the system that failed there.")
+    critic: str | None = Field(None, description="Name of the critic, or variant, that failed there.")
+    reason: str = Field(description="One sentence that says why.")
+    log: str = Field("", description="Log of the job that failed.")
+
+    @property
+    def name(self) -> str:
+        """Return what failed, in words: "critic 'topics' on 'wiki'"."""
+        if self.critic is not None:
+            return f"critic '{self.critic}' on '{self.corpus}'"
+        return f"corpus '{self.corpus}'" if self.system is None else f"system '{self.system}' on '{self.corpus}'"
+
+    @property
+    def explanation(self) -> str:
+        """Return why it failed, and where to read more: "failed: REASON; see LOG"."""
+        return f"failed: {self.reason}" + (f"; see {self.log}" if self.log else "")
+
+    def covers(self, corpus: str, system: str | None, critic: str | None) -> bool:
+        """Return whether a corpus, a system there or a critic there, or a critic on a system, is left out by this."""
+        return self.corpus == corpus and self.system in (None, system) and self.critic in (None, critic)
+
+
+def failed_critics(missing: Sequence[Missing], corpus: str) -> dict[str, str]:
+    """Return critic -> explanation, for the critics that failed on a corpus."""
+    return {entry.critic: entry.explanation for entry in missing if entry.critic and entry.corpus == corpus}
+
+
+def write_missing(missing: Sequence[Missing], tables: Path) -> None:
+    """Write the table of what is missing into the folder of the tables; nothing if all is there."""
+    if missing:
+        rows = [entry.model_dump() for entry in missing]
+        write_csv(pd.DataFrame(rows, columns=list(Missing.model_fields)), tables / FILE)
+
+
+def read_missing(tables: Path) -> list[Missing]:
+    """Read what is missing from the folder of the tables; nothing if all is there."""
+    path = tables / FILE
+    if not path.exists():
+        return []
+    rows = read_csv(path, keep_default_na=False, dtype=str).to_dict("records")
+    return [Missing.model_validate({name: text for name, text in row.items() if text}) for row in rows]

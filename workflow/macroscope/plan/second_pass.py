@@ -1,0 +1,83 @@
+"""The second pass of a run: what failed is left out, and everything else is reported.
+
+In the first pass, Snakemake makes all that does not depend on a failed job. The report does depend on it. The second
+pass has the same config and a list of what failed (`Config.missing`), so its plan has none of that. The next call
+begins with the first pass again, in which only the failed jobs are left to do.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from macroscope.config.schema import Config
+from macroscope.execution.failures import FailedJob
+from macroscope.missing import Missing
+from macroscope.options import CONTROL
+from macroscope.plan import Plan
+
+
+@dataclass(frozen=True, order=True)
+class Part:
+    """A part of a run that can be left out: a corpus, or a system or a critic on it."""
+
+    corpus: str
+    system: str = ""
+    critic: str = ""
+
+
+def without_failed(plan: Plan, failed: Sequence[FailedJob]) -> Config | None:
+    """Return the config with the parts of the run that failed jobs took along as `missing`.
+
+    A job takes along the corpora and systems that cannot be made without it, or else the critics. A part that depends
+    on a missing corpus in another way, such as a critic that learns from it, is found in the next pass.
+
+    Returns
+    -------
+    Config or None
+        None if nothing more can be left out, or nothing would be left.
+    """
+    config = plan.config
+    targets = tuple(plan.targets())
+    for job in failed:
+        if not any(path.endswith(targets) for path in job.unmade):
+            continue
+        parts = {part for path in job.unmade if (part := part_of(path, plan.results)) is not None}
+        for level in (_made(parts), {part for part in parts if part.critic}):
+            new = [p for p in sorted(level) if not config.lacks(p.corpus, p.system or None, p.critic or None)]
+            if new:
+                entries = [
+                    Missing(
+                        corpus=part.corpus,
+                        system=part.system or None,
+                        critic=part.critic or None,
+                        reason=job.reason,
+                        log=job.log,
+                    )
+                    for part in new
+                ]
+                config = config.model_copy(update={"missing": [*config.missing, *entries]})
+                break
+    return config if config is not plan.config and Plan(config).critics.comparisons else None
+
+
+def part_of(path: str, results: str) -> Part | None:
+    """Return the part of a run that a file below the folder `results` belongs to; None for other files."""
+    _, _, inside = path.partition(f"{results}/")
+    match inside.split("/"):
+        case ["corpora", corpus, _, *_]:
+            return Part(corpus)
+        case ["systems", corpus, system, *_]:
+            return Part(corpus, system)
+        case ["statistics", "perplexity", corpus, file]:
+            return Part(corpus, file.removesuffix(".csv"))
+        case ["critics", critic, corpus, _, *_]:
+            return Part(corpus, critic=critic)
+        case ["statistics", critic, corpus, *_]:  # or <corpus>.pairs.csv
+            return Part(corpus.partition(".")[0], critic=critic)
+    return None
+
+
+def _made(parts: Iterable[Part]) -> set[Part]:
+    """Return the corpora and systems among parts; a corpus without control cannot be judged."""
+    made = {part for part in parts if not part.critic}
+    corpora = {part.corpus for part in made if part.system in ("", CONTROL)}
+    return {Part(corpus) for corpus in corpora} | {part for part in made if part.corpus not in corpora}
