@@ -58,7 +58,7 @@ rule retrieve:
         mem_mb=lambda wildcards, attempt: 500 * attempt,
         runtime=lambda wildcards, attempt: 1440 * attempt,
     params:
-        mirror=plan.corpora.mirror_flag(),
+        mirror=plan.corpora.mirror_flag,
     shell:
         """
         python -m macroscope --log {log:q} corpora retrieve --name {wildcards.source:q} --file {wildcards.file:q} \

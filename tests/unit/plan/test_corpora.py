@@ -5,9 +5,11 @@ from typing import get_args
 
 import pytest
 
-from macroscope.config.schema import parse_config
+from macroscope.config.schema import load_config, parse_config
+from macroscope.corpora.retrieval import find_remote_source, list_remote_sources
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.errors import MacroscopeError
+from macroscope.files import REPOSITORY
 from macroscope.fingerprint import closure
 from macroscope.plan.corpora import CorporaPlan
 
@@ -132,3 +134,34 @@ def test_labelled_data_sets():
 def test_only_what_is_read_by_several_processes_asks_for_several_cores():
     assert plan_of({"source": "webtext", "dataset": "webtext"}).reading_threads(names(corpus="c")) == 1
     assert plan_of({"source": "simulated", "kind": "wiki"}).reading_threads(names(corpus="c")) > 1
+
+
+@pytest.mark.parametrize(
+    ("mirror", "flags"),
+    [
+        (None, ["", ""]),
+        ("/my mirror", ["--mirror '/my mirror'", "--mirror '/my mirror'"]),
+        ({"stories": "https://x"}, ["--mirror https://x", ""]),
+    ],
+)
+def test_a_mirror_is_that_of_all_data_sets_or_of_one(mirror, flags):
+    config = {"corpora": {"c": {"source": "simulated"}}, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]}
+    plan = CorporaPlan(parse_config(config | {"mirror": mirror}), "results/default")
+    assert [plan.mirror_flag(names(source=source)) for source in ("stories", "enwiki")] == flags
+    plan.require_mirrored()
+
+
+def test_a_mirror_of_an_unknown_data_set_is_named():
+    config = {"corpora": {"c": {"source": "simulated"}}, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]}
+    plan = CorporaPlan(parse_config(config | {"mirror": {"storys": "x"}}), "results/default")
+    with pytest.raises(MacroscopeError, match="did you mean 'stories'"):
+        plan.require_mirrored()
+
+
+def test_the_papers_configs_ask_for_nothing_that_is_gone():
+    for path in sorted((REPOSITORY / "experiments").glob("*.yaml")):
+        for name, corpus in load_config(path).corpora.items():
+            for file in corpus.raw_parts(name, "raw").values():
+                source = file.split("/")[1] if file.startswith("data/") else None
+                gone = source in list_remote_sources() and find_remote_source(source).gone
+                assert not gone, f"{path.name}: {name}"

@@ -96,8 +96,10 @@ class Config(Options):
 
     run: Name = Field("default", description="Name of the run: results go to results/<run>.")
     seed: int = Field(1, ge=0, le=LARGEST_SEED, description="Seed of everything that is random.")
-    mirror: str | None = Field(
-        None, description="Folder, file URL or http(s) URL that replaces the hosts of all downloads."
+    mirror: str | dict[str, str] | None = Field(
+        None,
+        description="Folder, file URL or http(s) URL that is tried before the hosts of all downloads; or such places by"
+        " data set of resources/sources.yaml.",
     )
     statistics: StatisticsOptions = Field(StatisticsOptions(), description="Uncertainty.")
     corpora: dict[Name, AnyCorpus] = Field(min_length=1, description="Collections of real documents.")

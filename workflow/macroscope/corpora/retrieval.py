@@ -165,7 +165,7 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
         upstream.
     mirror
         An http(s) or file URL, or a folder, that replaces scheme and host of the registry's URL. The file is looked up
-        under the URL's whole path, then under its bare name.
+        under the URL's whole path, then under its bare name, then upstream.
 
     Raises
     ------
@@ -175,7 +175,8 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
     remote, source = find_remote_file(name, file), find_remote_source(name)
     if mirror is None and source.gone:
         raise MacroscopeError(f"source '{name}': {source.gone}")
-    places = _mirrored(remote.urls[0], mirror) if mirror is not None else list(remote.urls)
+    mirrored = _mirrored(remote.urls[0], mirror) if mirror is not None else []
+    places = [*mirrored, *(() if source.gone else remote.urls)]
     destination.parent.mkdir(parents=True, exist_ok=True)
     origin = {RETRIEVED_AS: name, "version": source.version, "licence": source.licence, "citation": source.citation}
     failures: list[str] = []
@@ -190,7 +191,7 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
                 unreachable.add(urlsplit(place).netloc)
             failures.append(str(error))
             continue
-        _verify(remote, download, destination, mirror)
+        _verify(remote, download, destination, mirror if place in mirrored else None)
         os.replace(part_path(destination), destination)
         part_note_path(destination).unlink(missing_ok=True)
         details = {"url": place, "size": download.size, "sha256": download.sha256, "changed": download.changed}

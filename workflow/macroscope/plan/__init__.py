@@ -62,6 +62,7 @@ class Plan:
         MacroscopeError
             If a data set is not in the registry, or no file is named.
         """
+        self.corpora.require_mirrored()
         for corpus in self.config.corpora:
             self.corpora.raw_parts(corpus)
         for name, system in self.systems.all.items():

@@ -133,9 +133,24 @@ class CorporaPlan:
 
     # ---- retrieval, extraction, preparation ----------------------------------------------------------------------
 
-    def mirror_flag(self) -> str:
-        """Return `--mirror ...` if the config names one."""
-        return f"--mirror {shlex.quote(self.config.mirror)}" if self.config.mirror else ""
+    def mirror_flag(self, wildcards: Wildcards) -> str:
+        """Return `--mirror ...` if the config names a mirror of a source, or of all."""
+        mirror = self.config.mirror
+        place = mirror.get(wildcards.source) if isinstance(mirror, dict) else mirror
+        return f"--mirror {shlex.quote(place)}" if place else ""
+
+    def require_mirrored(self) -> None:
+        """Check that the sources with a mirror of their own are in the registry.
+
+        Raises
+        ------
+        MacroscopeError
+            If one is not.
+        """
+        from macroscope.corpora.retrieval import find_remote_source
+
+        for name in self.config.mirror if isinstance(self.config.mirror, dict) else ():
+            find_remote_source(name)
 
     def reading_module(self, wildcards: Wildcards) -> str:
         """Return the module that reads the raw files of a corpus."""
