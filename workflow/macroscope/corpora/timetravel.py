@@ -4,7 +4,7 @@ Each line is a JSON object, although the files are called .json. It has `story_i
 `counterfactual`, `original_ending` (three sentences, as one text or as a list) and the rewritten endings:
 `edited_endings`, lists of three sentences (dev, test), or `edited_ending`, one list (train). The original story is
 premise, initial, original ending; a rewritten story is premise, counterfactual, rewritten ending. With three rewritings
-a line is four stories: the 1,871 lines of dev, and of test, are the 7,484 stories in Table 2 of cai2020.
+a line is four stories: the 1,871 lines of dev, and of test, are the 7,484 stories in Table 1 of cai2020.
 """
 
 import re

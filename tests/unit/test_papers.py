@@ -1,0 +1,95 @@
+"""docs/papers.md: every file that it names is planned by the config that it names."""
+
+import re
+from functools import cache
+
+import pytest
+
+from macroscope.critics import critics
+from macroscope.critics.declaration import captions_of
+from macroscope.files import REPOSITORY, read_yaml
+from macroscope.plan import load_plan
+
+PAGE = REPOSITORY / "docs" / "papers.md"
+CONFIG = re.compile(r"^`(experiments/[a-z0-9-]+\.yaml)`", re.MULTILINE)
+FILE = re.compile(r"`((?:tables|figures|critics)/[^`]+)`")
+GENERAL = {
+    "headline.csv": lambda plan: True,
+    "statistics.csv": lambda plan: True,
+    "corpora.csv": lambda plan: True,
+    "models.csv": lambda plan: plan.reporting.language_models(),
+    "human_correlations.csv": lambda plan: plan.config.human_judgements,
+    "probability_correlations.csv": lambda plan: plan.reporting.known_log_q(),
+}
+"""Table of the whole run -> whether a plan makes it."""
+
+
+def files():
+    """Return (config, file) of every file that the page names."""
+    _, *parts = CONFIG.split(PAGE.read_text(encoding="utf-8"))
+    return [(config, file) for config, text in zip(parts[::2], parts[1::2], strict=True) for file in FILE.findall(text)]
+
+
+@cache
+def plan_of(config):
+    return load_plan(read_yaml(REPOSITORY / config))
+
+
+def item_names(critic):
+    """Return the names of a critic's report items, each of which has a caption."""
+    plugin = critics()[critic.partition("-")[0]]
+    return {path.stem for path in captions_of(plugin.package).glob("*.rst")}
+
+
+def is_planned(plan, file):
+    folder, _, name = file.partition("/")
+    if folder == "critics":
+        critic, corpus, _, system, evidence = name.split("/")
+        source = REPOSITORY / "workflow/macroscope/critics" / critic.partition("-")[0]
+        written = any(f'"{evidence}"' in path.read_text(encoding="utf-8") for path in source.rglob("*.py"))
+        return (critic, corpus, system) in plan.critics.comparisons and written
+    if name in GENERAL:
+        return bool(GENERAL[name](plan))
+    stem = name.rpartition(".")[0]
+    for critic, corpus in plan.critics.chapters:
+        before, after = (f"{critic}_{corpus}_", "") if folder == "tables" else (f"{critic}_", f"_{corpus}")
+        if stem.startswith(before) and stem.endswith(after):
+            item = stem.removeprefix(before).removesuffix(after)
+            return bool({item, f"{item}_figure"} & item_names(critic))
+    return False
+
+
+@pytest.mark.parametrize(("config", "file"), files())
+def test_every_file_is_planned_by_its_config(config, file):
+    assert is_planned(plan_of(config), file)
+
+
+@pytest.mark.parametrize(
+    "file", ["tables/tendencies_lines_none.csv", "tables/topics_lines_texts.csv", "figures/tendencies_boxes_wiki.svg"]
+)
+def test_a_file_that_no_critic_makes_is_not_planned(file):
+    assert not is_planned(plan_of("experiments/meister2021.yaml"), file)
+
+
+def test_every_config_of_a_paper_is_on_the_page():
+    papers = {path.name for path in (REPOSITORY / "experiments").glob("*20*.yaml") if "-small" not in path.name}
+    assert {config.rpartition("/")[2] for config, _ in files()} == papers
+
+
+def test_every_key_is_in_its_config():
+    """Names in the second column, such as `variants.topics.published`, are keys of the config."""
+    _, *parts = CONFIG.split(PAGE.read_text(encoding="utf-8"))
+    for config, text in zip(parts[::2], parts[1::2], strict=True):
+        raw = read_yaml(REPOSITORY / config)
+        for row in re.findall(r"^\| [^|]+ \| ([^|]+) \| `", text, re.MULTILINE):
+            for key in re.findall(r"`([a-z0-9.-]+)`", row):
+                assert has_key(raw, key), f"{config}: {key}"
+
+
+def has_key(group, key):
+    """Return whether a dotted key is anywhere in a config."""
+    for part in key.split("."):
+        if part not in group:
+            return any(isinstance(inner, dict) and has_key(inner, key) for inner in group.values())
+        group = group[part] or {}
+    return True
