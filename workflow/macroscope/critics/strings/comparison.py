@@ -149,7 +149,8 @@ def _in_sample_rows(scores: LogProbabilities, options: StringsOptions) -> list[E
     frontier = Frontier(options.scale or PUBLISHED_SCALE, options.weights)
     if options.convention == "paper":
         return plug_in_divergences(*scores.ratios, frontier)
-    return published_divergences(*(ratio / LN10 for ratio in scores.ratios), frontier)
+    reference, candidate = scores.ratios
+    return published_divergences(reference / LN10, candidate / LN10, frontier)
 
 
 def _cross_fitted_rows(
