@@ -13,7 +13,7 @@ SECTIONS = [{"title": None, "text": "text"}]
 
 def _table(**columns):
     rows = {"id": ["a", "b"], "split": ["test"] * 2, "title": [None] * 2, "sections": [SECTIONS] * 2}
-    rows |= {"sentences": [None] * 2, "label": [None] * 2, "original": [None] * 2} | columns
+    rows |= {"sentences": [None] * 2, "label": [None] * 2, "original": [None] * 2, "prompt": [None] * 2} | columns
     return pa.table(rows, schema=SCHEMA.remove_metadata())
 
 
