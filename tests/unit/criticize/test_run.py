@@ -31,11 +31,21 @@ from macroscope.stages import Stage
 LEARNING = {name for name in default_critics() if critics()[name].data.learns}
 
 
+def _words(number):
+    """One of twenty words, three times."""
+    return " ".join(3 * [f"topic{chr(97 + number % 20)}"])
+
+
 def _texts(path, number, titled=0, **fields):
     """Narratives of five sentences about persons."""
     rest = "It was long. It was late. They slept. They woke."
     records = [
-        {"sections": [{"title": "life" if n < titled else None, "text": f"He and she read text {n}. {rest}"}]} | fields
+        {
+            "sections": [
+                {"title": "life" if n < titled else None, "text": f"He and she read text {n}. {_words(n)} {rest}"}
+            ]
+        }
+        | fields
         for n in range(number)
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -44,7 +54,7 @@ def _texts(path, number, titled=0, **fields):
 
 def chosen(tmp_path, number, requested=(), **options):
     profile, profiles = profile_collections(
-        [_texts(tmp_path / "r.jsonl", number, **options)], [_texts(tmp_path / "c.jsonl", 5)]
+        [_texts(tmp_path / "r.jsonl", number, **options)], [_texts(tmp_path / "c.jsonl", 10)]
     )
     return choose(profile, profiles, requested)
 
@@ -71,11 +81,30 @@ def test_a_critic_that_is_requested_twice_is_chosen_once(tmp_path):
 def test_the_reasons_name_what_the_texts_lack(tmp_path):
     choice = chosen(tmp_path, 40, titled=3)
     left_out = set(default_critics()) - set(choice.critics)
-    assert left_out == {name for name in default_critics() if critics()[name].data.fewest}
+    assert left_out == {name for name in default_critics() if critics()[name].data.fewest} - {"strings"}
     assert len(choice.reasons) == len(left_out) > 1
     assert any("it needs 100 documents, and the reference has 40" in reason for reason in choice.reasons)
     assert any("it needs 20 documents with section titles, and the reference has 3" in r for r in choice.reasons)
     assert not choice.learning
+
+
+def test_texts_of_rare_words_have_no_topics(tmp_path):
+    """Numbers, stop words, words of all texts and words that occur once or twice are no topics."""
+    lines = [json.dumps({"text": f"He and she saw rare{n} the rare{n} {n}. They slept."}) for n in range(120)]
+    (tmp_path / "rare.jsonl").write_text("\n".join(lines))
+    profile, profiles = profile_collections([tmp_path / "rare.jsonl"], [_texts(tmp_path / "c.jsonl", 10)])
+    assert profile.counted()["topical_words"] == 0
+    (reason,) = [reason for reason in choose(profile, profiles, []).reasons if "'topics'" in reason]
+    assert "it needs 20 words that occur ten times or more" in reason
+    assert reason.endswith("and the reference has 0.")
+
+
+def test_what_a_candidate_lacks_is_named(tmp_path):
+    reference = [_texts(tmp_path / "r.jsonl", 20)]
+    profile, profiles = profile_collections(reference, [_texts(tmp_path / f"{n}.jsonl", n) for n in (10, 9)])
+    choice = choose(profile, profiles, [])
+    assert "The critic 'strings' is left out: it needs 10 documents, and '9' has 9." in choice.reasons
+    assert "strings" in choose(profile, profiles[:1], []).critics
 
 
 @pytest.mark.parametrize("split", ["test", "train", "valid"])
@@ -95,7 +124,7 @@ def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, 
 
 @pytest.mark.parametrize("has_splits", [False, True])
 def test_critics_that_learn_nothing_compare_all_of_the_reference_unless_it_has_splits(has_splits, tmp_path):
-    reference, candidate = _texts(tmp_path / "r.jsonl", 120, titled=120), _texts(tmp_path / "c.jsonl", 5)
+    reference, candidate = _texts(tmp_path / "r.jsonl", 120, titled=120), _texts(tmp_path / "c.jsonl", 10)
     if has_splits:
         splits = itertools.cycle(["train", "train", "valid", "test"])
         lines = [json.loads(line) | {"split": next(splits)} for line in reference.read_text().splitlines()]

@@ -22,7 +22,8 @@ from macroscope.documents import SPLITS, Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_language
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.words import count_words
+from macroscope.natural_language.stop_words import has_stop_words, stop_words
+from macroscope.natural_language.words import count_words, lower_case_words
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
 MOST_DOCUMENTS = 20_000
@@ -30,6 +31,8 @@ MOST_DOCUMENTS = 20_000
 NARRATIVE_SENTENCES = 5
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""
+TOPICAL_OCCURRENCES = 10
+"""Number of occurrences from which on a word counts as topical (`critics.declaration.COUNTED`)."""
 _PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 
 
@@ -53,6 +56,8 @@ class Profile:
     titled, partly_titled, with_persons, narratives
         Numbers of documents with section titles; of these, with titles on some sections only; with "he" or "she" at
         least twice, if they may be English; with five sentences or more.
+    frequencies, occurs_in
+        Numbers of occurrences of each word, stop words excluded, and of documents that have it.
     splits, labels, languages, headings
         Number of documents of each; `natural_language.detection` tells languages; headings are the kinds of headings of
         plain texts (`corpora.files.headings`).
@@ -85,6 +90,8 @@ class Profile:
     partly_titled: int = 0
     with_persons: int = 0
     narratives: int = 0
+    frequencies: Counter[str] = field(default_factory=Counter)
+    occurs_in: Counter[str] = field(default_factory=Counter)
     splits: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
@@ -115,6 +122,10 @@ class Profile:
             "titled": self.titled,
             "with_persons": self.with_persons,
             "narratives": self.narratives,
+            "topical_words": sum(
+                number >= TOPICAL_OCCURRENCES and self.occurs_in[word] < self.documents / 2
+                for word, number in self.frequencies.items()
+            ),
         }
 
 
@@ -172,6 +183,11 @@ def _add(profile: Profile, document: Document) -> None:
         profile.labels[document.label] += 1
     profile.languages[language] += 1
     profile.marks += count_marks(text)
+    words_of_text = Counter(lower_case_words(text))
+    for word in stop_words(language) if language != UNKNOWN and has_stop_words(language) else ():
+        del words_of_text[word]
+    profile.frequencies.update(words_of_text)
+    profile.occurs_in.update(words_of_text.keys())
     size = (words, document.id)
     profile.shortest = size if profile.shortest is None else min(profile.shortest, size)
     profile.longest = size if profile.longest is None else max(profile.longest, size)

@@ -111,7 +111,9 @@ def choose(
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
         fit = language_fit(critic.data, critic.options(**(critic.data.criticize or {})), language)
-        lacking = (None if requested else _refusal(fit)) or _lacking(critic.data, reference, bool(requested))
+        lacking = (None if requested else _refusal(fit)) or _lacking(
+            critic.data, reference, candidates, bool(requested)
+        )
         if lacking is None and (extra := _missing_extra(name)) is not None:
             lacking_extra.setdefault(extra, []).append(name)
         elif lacking is None:
@@ -144,12 +146,15 @@ def _missing_extra(name: str) -> str | None:
     return next(iter(missing_extras(critic.data.extras, critic.options(**critic.data.criticize or {}))), None)
 
 
-def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | None:
-    """Return a sentence about what the reference lacks for a critic; None if it lacks nothing."""
-    for kind, fewest in critic.fewest.items():
-        count, needed = reference.counted()[kind], 1 if is_requested else fewest
-        if count < needed:
-            return f"it needs {fewest} {COUNTED[kind]}, and the reference has {count}"
+def _lacking(critic: Critic, reference: Profile, candidates: Sequence[Profile], is_requested: bool) -> str | None:
+    """Return a sentence about what the texts lack for a critic; None if they lack nothing."""
+    sides = [(reference, "the reference", critic.fewest)]
+    sides += [(candidate, f"'{candidate.name}'", critic.fewest_candidates) for candidate in candidates]
+    for profile, name, required in sides:
+        for kind, fewest in required.items():
+            count, needed = profile.counted()[kind], 1 if is_requested else fewest
+            if count < needed:
+                return f"it needs {fewest} {COUNTED[kind]}, and {name} has {count}"
     if not critic.learns:
         return None
     for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):

@@ -40,8 +40,9 @@ COUNTED = {
     "titled": "documents with section titles",
     "with_persons": "documents that say 'he' or 'she' at least twice",
     "narratives": "documents of five sentences or more",
+    "topical_words": "words that occur ten times or more, in less than half of the texts, and are no stop words",
 }
-"""Counts of a user's reference texts that are available before a run -> their description for readers."""
+"""Counts of a user's texts that are available before a run -> their description for readers."""
 
 _OF_SYSTEMS = "critic corpus signature"
 SHARED_STAGES = {
@@ -146,6 +147,8 @@ class Critic:
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     fewest
         Requirements on the reference for that default: a count of `COUNTED` -> its minimum.
+    fewest_candidates
+        Requirements on every candidate for that default, in the same form.
     language_needs
         What the critic needs of the texts' language: a capability of `natural_language.support.CAPABILITIES` -> what
         follows without it ("the share of stop words is undefined"); "" if the critic cannot judge such texts at all.
@@ -180,6 +183,7 @@ class Critic:
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
     language_needs: Mapping[str, str] = field(default_factory=dict)
+    fewest_candidates: Mapping[str, int] = field(default_factory=dict)
     readings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     plan: str = ""
     attribution: AttributionScore | None = None
@@ -196,7 +200,7 @@ class Critic:
             raise ValueError("a critic needs the stage 'project', which projects documents onto latents; declare it")
         if not {"score", "compare"} & set(self.stages):
             raise ValueError("a critic needs the stage 'score' or 'compare', which computes its numbers; declare one")
-        if unknown := set(self.fewest) - set(COUNTED):
+        if unknown := {*self.fewest, *self.fewest_candidates} - set(COUNTED):
             raise ValueError(
                 f"'fewest' has unknown counts: {', '.join(sorted(unknown))}; choose from {', '.join(COUNTED)}"
             )

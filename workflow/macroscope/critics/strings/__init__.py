@@ -21,6 +21,8 @@ CRITIC = Critic(
     },
     gives_log_q=True,
     criticize={},
+    fewest={"documents": 10},
+    fewest_candidates={"documents": 10},
     attribution=AttributionScore(
         "surprisal by an n-gram model of other real texts",
         "nats per word",

@@ -16,7 +16,8 @@ CRITIC = Critic(
     extras={"models": ""},
     # Few topics, so that each has many training documents: users often have hundreds of texts, not tens of thousands.
     criticize={"topics": 10},
-    fewest={"documents": 100},
+    # Twice as many words as topics: those of the training texts alone are fewer, and rarer.
+    fewest={"documents": 100, "topical_words": 20},
     language_needs={"list of stop words": "frequent function words may make topics of their own"},
     certainty="posterior_resolved",
     density=True,
