@@ -35,7 +35,9 @@ def test_extras_under_their_condition():
 @pytest.fixture
 def texts():
     splits = {"train": 180, "valid": 30, "test": 90}
-    return Profile("texts", words=[9] * 300, titled=300, with_persons=300, narratives=300, splits=splits)
+    words = {f"word{number}": 30 for number in range(20)}
+    counts = {"titled": 300, "with_persons": 300, "narratives": 300, "frequencies": words, "occurs_in": words}
+    return Profile("texts", words=[9] * 300, splits=splits, **counts)
 
 
 def test_the_first_look_leaves_out_critics_whose_packages_are_missing(texts):

@@ -20,6 +20,11 @@ PROFILE = ["criticize", "--reference", "real.jsonl", "--candidate", "{}", "--out
 RUN = PROFILE[:-1]
 
 TEXTS = {
+    "two real texts of one id": (
+        "real.jsonl",
+        '{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}',
+        "real.jsonl, line 2: an earlier document with another text has the id 'x', too",
+    ),
     "a key twice": ("a.jsonl", '{"text": "a", "text": "b"}', "line 1 is not usable JSON (the key 'text' stands twice)"),
     "columns of one name": ("a.csv", "text,text\na,b\n", "two columns are called 'text'; rename one"),
     "log-probabilities": (
