@@ -1,7 +1,9 @@
 """Settings for this workflow as the main one, not for an importing one: environment, limits, messages."""
 
+import atexit
 import os
 import time
+from contextlib import ExitStack
 
 from macroscope.execution.dates import end_future, ignore_dates_of_users
 from macroscope.execution.failures import failed_jobs, reasons_of_failure
@@ -11,7 +13,8 @@ from macroscope.execution.job_environment import (
     turn_only_when_needed,
 )
 from macroscope.execution.limits import limits, waiting
-from macroscope.execution.job_client import SNAKEMAKE
+from macroscope.execution.job_client import SERVER, SNAKEMAKE
+from macroscope.execution.job_pool import job_server
 from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
 from macroscope.execution.rerun import run_again
 from macroscope.execution.slurm import check_no_jobs_left
@@ -59,8 +62,19 @@ def check_before_first_job():
         raise WorkflowError(str(error)) from None
 
 
+def start_job_server():
+    """Start the server that runs local jobs, unless one runs already; jobs of other environments do without."""
+    if is_local and not with_conda() and SERVER not in os.environ:
+        server = ExitStack()
+        atexit.register(server.close)
+        os.environ[SERVER] = server.enter_context(
+            job_server(Path.cwd(), plan.modules())
+        )
+
+
 onstart:
     check_before_first_job()
+    start_job_server()
     turn_only_when_needed(workflow)
     end_future(plan.user_files.made)
     ignore_dates_of_users(workflow)
