@@ -66,6 +66,13 @@ CASES = {
         MARKDOWN,
         [],
     ),
+    "a long lead without spaces": (
+        f"{'这是一个很长的开头。' * 20}\n\n# 历史\n旧。\n\n## 现在\n新。",
+        None,
+        [("abstract", "这是一个很长的开头。" * 20), ("历史", "旧。\n现在\n新。")],
+        MARKDOWN,
+        [],
+    ),
     "a rule at the beginning": (
         "---\nShe slept.\n---\nMorning.",
         None,

@@ -5,6 +5,8 @@ Language models and static-site generators write such wrapping; left in place, i
 
 import re
 
+from macroscope.natural_language.words import count_words
+
 FRONT_MATTER, REASONING, FENCE = "YAML front matter", "a reasoning block (<think>)", "an outer code fence"
 _KEY = re.compile(r"[\w-]+:")
 _OF_FRONT_MATTER = re.compile(r"[\w-]+:|[ \t#-]|$")
@@ -49,7 +51,7 @@ def unwrap(text: str) -> tuple[str, list[str]]:
 
 def is_preamble(text: str) -> bool:
     """Return whether a text before a document is short enough not to be a part of it; it may be empty."""
-    return len(text.split()) <= LONGEST_PREAMBLE
+    return count_words(text) <= LONGEST_PREAMBLE
 
 
 def _without_front_matter(text: str) -> str | None:
