@@ -10,6 +10,7 @@ import pytest
 ENDS = """
 import atexit, sys
 import macroscope.__main__ as macroscope
+from macroscope import cli
 
 def verb():
     atexit.register(print, "tidied up")
@@ -21,7 +22,7 @@ class Costly:
         print("taken down")
 
 costly = Costly()
-macroscope.main = verb
+cli.main = verb
 macroscope._run()
 """
 

@@ -20,7 +20,7 @@ def texts(n: int, shares: np.ndarray, start: int, rng: np.random.Generator) -> T
     """Sample texts of a few words each."""
     lengths = rng.integers(4, 10, n)
     lines = [" ".join(rng.choice(WORDS, length, p=shares)) for length in lengths]
-    return Texts([str(k) for k in range(start, start + n)], lines, lengths.astype(np.int64))
+    return Texts([str(k) for k in range(start, start + n)], [""] * n, lines, lengths.astype(np.int64))
 
 
 def languages(rng: np.random.Generator, n: int, m: int, strength: float) -> Run:
