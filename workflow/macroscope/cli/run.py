@@ -30,7 +30,7 @@ def demo(
     context: typer.Context,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the results.")] = Path("macroscope-demo"),
 ) -> None:
-    """Run a demonstration: corpora that it makes itself, small language models, and every critic, in about 15 minutes.
+    """Run a demonstration: corpora that it makes itself, small language models, and every critic, in about 7 minutes.
 
     Further arguments are those of snakemake, such as --cores 4.
     """
