@@ -12,10 +12,10 @@ CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"
 def read_notes(changelog: str, version: str) -> str:
     """Return the section of a version, without its heading; exit if there is none."""
     sections = re.split(r"^## ", changelog, flags=re.MULTILINE)[1:]
-    found = [section.partition("\n")[2].strip() for section in sections if section.split()[0] == version]
-    if not found:
+    matching = [section.partition("\n")[2].strip() for section in sections if section.split()[0] == version]
+    if not matching:
         sys.exit(f"CHANGELOG.md: no section '## {version}'; rename the section 'Unreleased', or change the version")
-    return found[0] + "\n"
+    return matching[0] + "\n"
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from macroscope.corpora.files.formats.declaration import (
     as_text,
     content_of,
     get,
+    has_objects,
 )
 
 _ANSWERING = frozenset(("assistant", "gpt", "model", "chatgpt", "bing", "bard", "ai"))
@@ -72,14 +73,9 @@ def _answers_of_turns(record: Fields) -> Iterator[Answer]:
         yield Answer(text, None, identifier, model)
 
 
-def _has_turns(record: Fields) -> bool:
-    choices = as_list(record.get("choices"))
-    return bool(choices) and all(isinstance(choice, dict) and "turns" in choice for choice in choices)
-
-
 MT_BENCH = Format(
     "MT-bench answers",
-    applies=_has_turns,
+    applies=lambda record: has_objects(record, "choices", "turns"),
     answers=_answers_of_turns,
     text="choices[].turns[]",
     id="question_id",

@@ -12,6 +12,7 @@ from macroscope.corpora.files.formats.declaration import (
     as_text,
     content_of,
     get,
+    has_objects,
     transcript_of,
 )
 
@@ -51,14 +52,9 @@ def _choice_answers(record: Fields) -> Iterator[Answer]:
         yield Answer(text, prompt, None, as_text(record.get("model")))
 
 
-def _has_choices(record: Fields) -> bool:
-    choices = as_list(record.get("choices"))
-    return bool(choices) and all(isinstance(choice, dict) and {"text", "message"} & set(choice) for choice in choices)
-
-
 RESPONSES = Format(
     "responses of a server",
-    applies=_has_choices,
+    applies=lambda record: has_objects(record, "choices", "text", "message"),
     answers=_choice_answers,
     text="choices[]",
     prompt="prompt",
@@ -72,14 +68,9 @@ def _vllm_answers(record: Fields) -> Iterator[Answer]:
         yield Answer(as_text(get(output, "text")), as_text(record.get("prompt")), as_id(record.get("id")))
 
 
-def _has_outputs(record: Fields) -> bool:
-    outputs = as_list(record.get("outputs"))
-    return bool(outputs) and all(isinstance(output, dict) and "text" in output for output in outputs)
-
-
 VLLM = Format(
     "outputs of vLLM",
-    applies=_has_outputs,
+    applies=lambda record: has_objects(record, "outputs", "text"),
     answers=_vllm_answers,
     text="outputs[].text",
     prompt="prompt",

@@ -122,6 +122,12 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
+def has_objects(record: Fields, field: str, *keys: str) -> bool:
+    """Return whether a field is one object or a list of objects, each with one of some keys."""
+    items = as_list(record.get(field))
+    return bool(items) and all(isinstance(item, dict) and not item.keys().isdisjoint(keys) for item in items)
+
+
 def as_id(value: Any) -> str | int | None:
     """Return an id, a string or a whole number; None for anything else."""
     return value if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
