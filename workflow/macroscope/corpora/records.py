@@ -61,23 +61,25 @@ def decode_lines(stream: IO[bytes], name: str) -> Iterator[str]:
 
 
 def parse_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Parse the lines of JSON of a stream, with their numbers (from 1); errors call the stream `name`."""
+    """Parse the lines of a stream, each a JSON object, with their numbers (from 1); errors call the stream `name`."""
+    for number, record in parse_values(stream, name):
+        if not isinstance(record, dict):
+            kind = type(record).__name__
+            raise MacroscopeError(
+                f"{name}, line {number} is a JSON {kind}, not an object; give one JSON object per line"
+            )
+        yield number, record
+
+
+def parse_values(stream: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:
+    """Parse the lines of a stream, each a JSON value, with their numbers (from 1); errors call the stream `name`."""
     number = 0
     try:
         for number, line in enumerate(read_bounded_lines(stream, name), start=1):
             if line.strip():
-                yield number, _record(line, f"{name}, line {number}")
+                yield number, parse_json(line, f"{name}, line {number}", "; give one JSON object per line")
     except DAMAGE as error:
         raise_broken(error, name, f" after line {number:,}")
-
-
-def _record(line: bytes, where: str) -> dict[str, Any]:
-    record = parse_json(line, where, "; give one JSON object per line")
-    if not isinstance(record, dict):
-        raise MacroscopeError(
-            f"{where} is a JSON {type(record).__name__}, not an object; give one JSON object per line"
-        )
-    return record
 
 
 def read_identifier(record: dict[str, Any], key: str, default: str, where: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.config.schema import load_config, parse_config
+from macroscope.corpora.files.containers import KNOWN_SUFFIXES
 from macroscope.criticize.folder import require_ours, unlock, write_config
 from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
@@ -323,10 +324,6 @@ def _require_usable(path: Path, exists: bool = True) -> None:
         raise MacroscopeError(str(error)) from None
 
 
-_SUFFIXES = frozenset(".jsonl .json .ndjson .parquet .csv .tsv .txt .md .gz .bz2 .xz .zst .zip".split())
-"""Suffixes of files of texts; any other dot is a part of the name, as in gpt-3.5-turbo."""
-
-
 def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
     """Return names for the candidates from their files: unique on any disk, usable in paths, not reserved.
 
@@ -350,7 +347,7 @@ def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
 
 
 def _stem(file: Path) -> str:
-    """Return a file's name without the suffixes of its format, fit for paths."""
-    while file.suffix.lower() in _SUFFIXES:
+    """Return a file's name without the suffixes of its format, fit for paths; as in gpt-3.5-turbo, others stay."""
+    while file.suffix.lower() in KNOWN_SUFFIXES:
         file = file.with_suffix("")
     return fit_for_paths(file.name) or "candidate"

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import zipfile
 
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.corpora import compression
+from macroscope.corpora.files.containers import spreadsheets
 from macroscope.corpora.files.reading import REMARKS, read_user_documents
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
@@ -138,7 +140,7 @@ def test_a_folder_of_parts(tmp_path):
 
 def test_a_folder_without_texts(tmp_path):
     (tmp_path / "config.json").write_text('{"seed": 1}')
-    with pytest.raises(MacroscopeError, match="no texts in this folder; give JSON Lines"):
+    with pytest.raises(MacroscopeError, match=r"no texts in this folder \(1 .json\); give JSON Lines"):
         read(tmp_path)
 
 
@@ -155,3 +157,95 @@ def test_articles_of_wikiextractor(tmp_path):
     (tmp_path / "AA" / "wiki_00").write_text(content.removesuffix("</doc>\n"))
     with pytest.raises(MacroscopeError, match="an article without an end"):
         read(tmp_path)
+
+
+TEXTS = [text for _, text in EXPECTED]
+TABLE = {"columns": ["id", "text"], "data": [["a", "A fox ran."], ["b", "It rained."]]}
+
+
+def test_a_table_in_json(tmp_path):
+    (tmp_path / "mine.json").write_text(json.dumps(TABLE | {"index": [0, 1]}))
+    assert read(tmp_path / "mine.json")[0] == EXPECTED
+
+
+@pytest.mark.parametrize("lines", [json.dumps(TEXTS), "".join(json.dumps(text) + "\n" for text in TEXTS)])
+def test_strings_are_texts(lines, tmp_path):
+    (tmp_path / "mine.json").write_text(lines)
+    assert read(tmp_path / "mine.json")[0] == [(f"mine.json-{n}", text) for n, text in enumerate(TEXTS, 1)]
+
+
+@pytest.mark.parametrize("lines", ["[1, 2]", "1\n2\n"])
+def test_numbers_are_none(lines, tmp_path):
+    (tmp_path / "mine.json").write_text(lines)
+    with pytest.raises(MacroscopeError, match=r"(item|line) 1 is a JSON int; give objects, or strings"):
+        read(tmp_path / "mine.json")
+
+
+@pytest.mark.parametrize("end", ["<|endoftext|>", "<|end_of_text|>"])
+def test_a_text_file_with_the_ends_of_documents(end, tmp_path):
+    (tmp_path / "mine.txt").write_text(f"{end}A fox ran.\n{end}\nIt rained.{end}")
+    documents_read, provenance = read(tmp_path / "mine.txt")
+    assert documents_read == [(f"mine.txt-{n}", text) for n, text in enumerate(TEXTS, 1)]
+    assert provenance.source[REMARKS] == [f"texts are separated by {end}"]
+
+
+def write_spreadsheet(path, *sheets):
+    """Write a workbook of Excel with the cells of sheets, lists of rows of strings and numbers."""
+
+    def cell(value):
+        if isinstance(value, str):
+            return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+        return f"<c><v>{value}</v></c>"
+
+    head, types = '<?xml version="1.0"?>', "http://schemas.openxmlformats.org"
+    office = f"{types}/officeDocument/2006/relationships"
+    names = [f"Sheet{number}" for number in range(1, len(sheets) + 1)]
+    with zipfile.ZipFile(path, "w") as archive:
+        root = f'<Relationship Id="r1" Type="{office}/officeDocument" Target="xl/workbook.xml"/>'
+        archive.writestr(
+            "_rels/.rels", f'{head}<Relationships xmlns="{types}/package/2006/relationships">{root}</Relationships>'
+        )
+        archive.writestr("[Content_Types].xml", f'{head}<Types xmlns="{types}/package/2006/content-types"/>')
+        listed = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(names, 1))
+        main = f'xmlns="{types}/spreadsheetml/2006/main"'
+        archive.writestr(
+            "xl/workbook.xml", f'{head}<workbook {main} xmlns:r="{office}"><sheets>{listed}</sheets></workbook>'
+        )
+        parts = "".join(
+            f'<Relationship Id="r{n}" Type="{office}/worksheet" Target="worksheets/sheet{n}.xml"/>'
+            for n in range(1, len(names) + 1)
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'{head}<Relationships xmlns="{types}/package/2006/relationships">{parts}</Relationships>',
+        )
+        for number, rows in enumerate(sheets, 1):
+            cells = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in rows)
+            archive.writestr(
+                f"xl/worksheets/sheet{number}.xml",
+                f"{head}<worksheet {main}><sheetData>{cells}</sheetData></worksheet>",
+            )
+    return path
+
+
+def test_a_spreadsheet(tmp_path):
+    rows = [["", "", ""], ["ID ", "Stars", "Text"], ["a", 4, "A fox ran."], ["", "", ""], ["b", 5, "It rained."]]
+    path = write_spreadsheet(tmp_path / "mine.xlsx", [], rows, [["notes"]])
+    documents_read, provenance = read(path)
+    assert documents_read == EXPECTED
+    assert provenance.source[REMARKS] == ["sheet 'Sheet2' is read, and not 'Sheet3'"]
+
+
+def test_ids_of_a_spreadsheet_are_whole_numbers(tmp_path):
+    path = write_spreadsheet(tmp_path / "mine.xlsx", [["id", "text"], [7, "A fox ran."]])
+    assert read(path)[0] == [("7", "A fox ran.")]
+
+
+def test_a_spreadsheet_that_is_none(tmp_path, monkeypatch):
+    (tmp_path / "mine.xlsx").write_bytes(b"no zip")
+    with pytest.raises(MacroscopeError, match=r"mine\.xlsx: not a readable spreadsheet"):
+        read(tmp_path / "mine.xlsx")
+    path = write_spreadsheet(tmp_path / "bomb.xlsx", [["text"], ["x" * 70_000]])
+    monkeypatch.setattr(spreadsheets, "LARGEST", 1 << 16)
+    with pytest.raises(MacroscopeError, match="unpacks to more than"):
+        read(path)

@@ -103,6 +103,46 @@ def raw_response(number):
     return {"id": "cmpl-1", "object": "text_completion", "model": "m", "choices": [{"index": 0, "text": TEXTS[number]}]}
 
 
+def gemini_line(number):
+    parts = [{"text": TEXTS[number]}]
+    return {
+        "key": f"s{number}",
+        "request": {"contents": [{"parts": [{"text": PROMPTS[number]}], "role": "user"}]},
+        "response": {"candidates": [{"content": {"parts": parts, "role": "model"}}], "modelVersion": "m"},
+    }
+
+
+def chatgpt_conversation(number):
+    """A conversation whose first answer was replaced: both are in the tree."""
+
+    def node(role, text, parent, children=()):
+        message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}}
+        return {"message": message, "parent": parent, "children": list(children)}
+
+    return {
+        "title": "A chat",
+        "conversation_id": f"s{number}",
+        "mapping": {
+            "root": {"message": None, "parent": None, "children": ["q"]},
+            "q": node("user", PROMPTS[number], "root", ["old", "new"]),
+            "old": node("assistant", "No.", "q"),
+            "new": node("assistant", TEXTS[number], "q"),
+        },
+        "current_node": "new",
+    }
+
+
+def claude_conversation(number):
+    messages = [{"sender": "human", "text": PROMPTS[number]}, {"sender": "assistant", "text": TEXTS[number]}]
+    return {"uuid": f"s{number}", "name": "A chat", "chat_messages": messages}
+
+
+def openassistant_tree(number):
+    reply = {"text": TEXTS[number], "role": "assistant", "replies": []}
+    prompt = {"text": PROMPTS[number], "role": "prompter", "replies": [reply]}
+    return {"message_tree_id": f"s{number}", "tree_state": "ready_for_export", "prompt": prompt}
+
+
 IDS = {"numbers": ("0", "1"), "s": ("s0", "s1"), "lines": ("f.jsonl-1", "f.jsonl-2")}
 LINES = {
     "inspect_ai log": (inspect_sample, "numbers", tuple(f"Be brief.\n\n{prompt}" for prompt in PROMPTS)),
@@ -133,7 +173,13 @@ LINES = {
         PROMPTS,
     ),
     "responses of a server": (raw_response, "lines", None),
-    "prompts and responses": (lambda n: {"prompt": PROMPTS[n], "response": TEXTS[n]}, "lines", PROMPTS),
+    "responses": (lambda n: {"prompt": PROMPTS[n], "response": TEXTS[n]}, "lines", PROMPTS),
+    "responses (another server)": (lambda n: {"model": "m", "response": TEXTS[n], "done": True}, "lines", None),
+    "responses of Gemini": (gemini_line, "s", PROMPTS),
+    "conversations of a ChatGPT export": (chatgpt_conversation, "s", PROMPTS),
+    "conversations of a Claude export": (claude_conversation, "s", PROMPTS),
+    "message trees of OpenAssistant": (openassistant_tree, "s", PROMPTS),
+    "turns of UltraChat": (lambda n: {"id": f"s{n}", "data": [PROMPTS[n], TEXTS[n]]}, "s", PROMPTS),
     "questions and answers": (lambda n: {"question": PROMPTS[n], "answer": TEXTS[n]}, "lines", PROMPTS),
 }
 
@@ -219,6 +265,21 @@ def test_older_details_of_lighteval(tmp_path):
     rows = [{"example": "?", "full_prompt": PROMPTS[n], "predictions": repr([TEXTS[n]])} for n in (0, 1)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "d.parquet")
     assert read(tmp_path / "d.parquet")[0] == list(zip(("d.parquet-1", "d.parquet-2"), PROMPTS, TEXTS, strict=True))
+
+
+def test_battles_of_an_arena_hold_a_text_of_each_model(tmp_path):
+    battle = {
+        "question_id": "s",
+        "model_a": "a",
+        "model_b": "b",
+        "conversation_a": chat(0),
+        "conversation_b": [chat(0)[0], chat(1)[1]],
+    }
+    path = write(tmp_path / "f.jsonl", [battle])
+    documents_read, provenance = read(path)
+    assert documents_read == [("s", PROMPTS[0], TEXTS[0]), ("s-2", PROMPTS[0], TEXTS[1])]
+    assert provenance.source[MODELS] == {"a": 1, "b": 1}
+    assert read(path, Selection(only_model="b"))[0] == [("s", PROMPTS[0], TEXTS[1])]
 
 
 def test_the_answers_of_a_conversation_but_the_last_are_its_prompt(tmp_path):
@@ -323,6 +384,20 @@ def test_a_missing_field_is_named_with_those_found(tmp_path):
     path = write(tmp_path / "f.jsonl", [{"text": "x"}, {"id": 1}])
     with pytest.raises(MacroscopeError, match=r"line 2 has neither 'sections' nor 'text'; .*'text' 50%, 'id' 50%"):
         read(path)
+
+
+def test_a_path_leads_into_lists(tmp_path):
+    rows = [
+        {"n": n, "out": {"tries": [[{"text": text}, {"score": 1}], [{"text": "Again."}]]}}
+        for n, text in enumerate(TEXTS)
+    ]
+    path = write(tmp_path / "f.jsonl", rows)
+    with pytest.raises(MacroscopeError, match=r"; texts inside of them: 'out.tries\[\]\[\].text' \(8 characters\)"):
+        read(path)
+    texts = [text for _, _, text in read(path, Selection(FieldNames(text="out.tries[][].text")))[0]]
+    assert texts == [TEXTS[0], "Again.", TEXTS[1], "Again."]
+    with pytest.raises(MacroscopeError, match=r"no field 'out.tries\[\].missing'"):
+        read(path, Selection(FieldNames(text="out.tries[].missing")))
 
 
 def test_longer_fields_and_rival_formats_are_remarked(tmp_path):

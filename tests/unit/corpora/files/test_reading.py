@@ -119,7 +119,7 @@ def test_a_csv_s_broken_line_is_named(broken, tmp_path):
         ({"text": "a", "split": "dev"}, "'split' is 'dev'"),
         ({"text": "a", "label": True}, "line 1: 'label' is a bool"),
         ({"text": "a", "label": 0.5}, "line 1: 'label' is a float"),
-        ([1], "item 1: is a int, not an object"),
+        ([1], "item 1 is a JSON int; give objects, or strings"),
     ],
 )
 def test_malformed_records(tmp_path, record, message):

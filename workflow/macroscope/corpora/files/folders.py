@@ -1,5 +1,6 @@
 """Files of a folder: its texts, or else its parts with records; what is left out is counted."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from macroscope.files import require_regular
 
 _HIDDEN = ("__MACOSX", "__pycache__")
 """Folders that systems and programs make beside texts, besides those whose names begin with a dot."""
+_MOST_SUFFIXES = 3
 _ABOUT_FOLDER = ("readme", "license", "licence")
 
 
@@ -67,7 +69,14 @@ def _layouts_of_folder(
             is_empty = False
             yield layout
     if is_empty:
-        raise MacroscopeError(f"{folder}: no texts in this folder; give {FORMATS_READ}")
+        raise MacroscopeError(f"{folder}: no texts in this folder ({_describe(files)}); give {FORMATS_READ}")
+
+
+def _describe(files: Sequence[Path]) -> str:
+    """Return the numbers of files by their suffixes, the most frequent first."""
+    counts = Counter(file.suffix.lower() or "without a suffix" for file in files)
+    named = [f"{count:,} {suffix}" for suffix, count in counts.most_common(_MOST_SUFFIXES)]
+    return f"{', '.join(named)}{' and others' if len(counts) > _MOST_SUFFIXES else ''}" if named else "no files"
 
 
 def _list_files(folder: Path, counts: _FolderCounts) -> list[Path]:

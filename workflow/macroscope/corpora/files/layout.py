@@ -11,13 +11,14 @@ from macroscope.corpora.files.containers.rows import Rows
 from macroscope.corpora.files.formats import find_formats
 from macroscope.corpora.files.formats.declaration import Answer, Fields, Format, as_id, as_list, as_text, transcript_of
 from macroscope.corpora.files.formats.plain import DOCUMENTS, OPTIONAL
-from macroscope.corpora.files.selection import MissingField, Selection, look_up
+from macroscope.corpora.files.selection import MissingField, Selection, find_texts, look_up
 from macroscope.errors import MacroscopeError
 
 _SAMPLE_ROWS = 100
 """Rows by which the format is recognised, and of which the fields are counted."""
 _SAMPLE_CHARACTERS = 1 << 24
 _MOST_NAMED = 12
+_MOST_PATHS = 3
 TEXT_FILES = "text files"
 GIVEN = "records"
 """Names of the formats that are not declared: whole files, and records whose field of the text the user named."""
@@ -81,6 +82,13 @@ def describe_shares(shares: dict[str, float], sampled: int, unit: str) -> str:
     return f"fields of the first {rows}: {', '.join(named) or 'none'}{more}"
 
 
+def _texts_found(sample: Sequence[Fields]) -> str:
+    """Return the paths to texts inside of fields, the longest texts first, for messages; "" if there is none."""
+    nested = [(path, length) for path, length in find_texts(sample).items() if "." in path or "[]" in path]
+    named = ", ".join(f"{path!r} ({length:,.0f} characters)" for path, length in nested[:_MOST_PATHS])
+    return f"; texts inside of them: {named}" if named else ""
+
+
 def examine(path: Path, selection: Selection) -> Layout:
     """Find out the layout of a file from its first rows.
 
@@ -125,7 +133,8 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
             raise MacroscopeError(f"{path}: no field {name!r}; give the name of another ({fields_found})")
     given_text = selection.fields.text
     if given_text is None and not formats:
-        raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({fields_found})")
+        keys = f"{fields_found}{_texts_found(sample)}"
+        raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({keys})")
     fmt = _format_of_field(given_text) if given_text is not None else formats[0]
     fmt = _with_fields(fmt, selection)
     answers = [answer for row in sample for answer in _answers_if_any(fmt, row)]
@@ -135,7 +144,7 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     remarks = list(rows.remarks)
     if given_text is None:
         remarks += [*_rivals(formats, shares), *_longer_fields(sample, fmt, answers)]
-    is_path = any("." in name for name in selection.fields.given().values())  # or the name of a column
+    is_path = any("." in name or "[]" in name for name in selection.fields.given().values())  # or the name of a column
     wanted = None if is_path else fmt.top_fields
     described = fmt.describe(shares) + selection.describe(has_sides)
     return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)

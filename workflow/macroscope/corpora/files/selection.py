@@ -1,6 +1,7 @@
 """Selection of texts from files: the fields that the user names, the authors, the model."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -9,6 +10,8 @@ from macroscope.corpora.files.formats.declaration import Answer
 
 Side = Literal["people", "models"]
 """Authors of the texts to read, of files that hold both."""
+_DEEPEST = 20
+"""Most objects and lists inside of each other in which texts are looked for."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class MissingField(Exception):
 def look_up(record: Any, path: str) -> Any:
     """Return the value of a field: its name may have dots, or be a path into objects and lists.
 
+    A step of a path is a key, the number of an item, or a key and `[]`, which means each item of a list: the value of
+    `choices[].text` is the list of all texts of choices.
+
     Raises
     ------
     MissingField
@@ -64,8 +70,52 @@ def look_up(record: Any, path: str) -> Any:
     if isinstance(record, Mapping) and path in record:
         return record[path]
     step, _, rest = path.partition(".")
+    if step.endswith("[]"):
+        return _look_up_items(look_up(record, step.removesuffix("[]")), rest)
     if rest and isinstance(record, Mapping) and step in record:
         return look_up(record[step], rest)
     if isinstance(record, list) and step.isdecimal() and int(step) < len(record):
         return look_up(record[int(step)], rest) if rest else record[int(step)]
     raise MissingField(path)
+
+
+def _look_up_items(items: Any, rest: str) -> list[Any]:
+    """Return the values of a field of the items of a list that have it."""
+    values: list[Any] = []
+    for item in items if isinstance(items, list) else ():
+        try:
+            value = look_up(item, rest) if rest else item
+        except MissingField:
+            continue
+        values += value if isinstance(value, list) else [value]
+    if not values:
+        raise MissingField(rest)
+    return values
+
+
+def find_texts(records: Iterable[Any]) -> dict[str, float]:
+    """Return the paths of all strings in records, as `look_up` reads them, with their mean lengths in characters.
+
+    The longest comes first.
+    """
+    counts: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
+    for record in records:
+        for path, text in _walk(record, ""):
+            counts[path] += 1
+            characters[path] += len(text)
+    means = {path: characters[path] / counts[path] for path in counts}
+    return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def _walk(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif depth == _DEEPEST:
+        return
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _walk(item, f"{path}.{key}".lstrip("."), depth + 1)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _walk(item, f"{path}[]", depth + 1)

@@ -4,23 +4,41 @@ from collections.abc import Collection
 from pathlib import Path
 
 from macroscope.corpora.columnar import ARROW_MAGIC, read_numbered_rows
-from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken, read_all, without_suffix
+from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken, without_suffix
+from macroscope.corpora.compression import SUFFIXES as COMPRESSED_SUFFIXES
 from macroscope.corpora.files.containers.delimited import open_delimited
 from macroscope.corpora.files.containers.inspect_archives import LOG_SUFFIX, is_log, open_log
 from macroscope.corpora.files.containers.json_values import open_json
-from macroscope.corpora.files.containers.rows import NumberedRows, Rows
+from macroscope.corpora.files.containers.rows import Rows
+from macroscope.corpora.files.containers.separated_texts import open_text
+from macroscope.corpora.files.containers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
+from macroscope.corpora.files.containers.spreadsheets import open_spreadsheet
 from macroscope.corpora.files.containers.wikiextractor import BEGINNING, open_articles
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_json, require_regular
+from macroscope.files import require_regular
 
 TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 FORMATS_READ = (
-    "JSON Lines (.jsonl), JSON (.json), Parquet (.parquet), Arrow (.arrow, .feather), CSV (.csv, .tsv), the files of a"
-    " harness, or a folder of such files or of .txt or .md files"
+    "JSON Lines (.jsonl), JSON (.json), Parquet (.parquet), Arrow (.arrow, .feather), CSV (.csv, .tsv), spreadsheets"
+    " (.xlsx, .ods), the files of a harness, or a folder of such files or of .txt or .md files; convert others to"
+    " Markdown first, for example with pandoc"
 )
 _TABLE_SUFFIXES = (".csv", ".tsv")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _COLUMNAR_SUFFIXES = (".parquet", ".arrow", ".feather")
+KNOWN_SUFFIXES = frozenset(
+    (
+        *TEXT_SUFFIXES,
+        *_TABLE_SUFFIXES,
+        *_JSON_SUFFIXES,
+        *_COLUMNAR_SUFFIXES,
+        *SPREADSHEET_SUFFIXES,
+        *COMPRESSED_SUFFIXES,
+        LOG_SUFFIX,
+        ".zip",
+    )
+)
+"""Suffixes that say how a file is written, and not what it is."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _BEGINNING_BYTES = 4096
 
@@ -49,9 +67,11 @@ def find_rows(path: Path, named: Collection[str] = ()) -> Rows | None:
     require_regular(path)
     name = without_suffix(path.name)
     if name.endswith(TEXT_SUFFIXES):
-        return Rows("", lambda _: _read_text(path))
+        return open_text(path)
     if name.endswith(_TABLE_SUFFIXES):
         return open_delimited(path, named)
+    if name.endswith(SPREADSHEET_SUFFIXES):
+        return open_spreadsheet(path, named)
     beginning = _beginning(path)
     if beginning.startswith((b"PAR1", *ARROW_MAGIC)) or name.endswith(_COLUMNAR_SUFFIXES):
         return Rows("row", lambda wanted: read_numbered_rows(path, wanted))
@@ -71,27 +91,3 @@ def _beginning(path: Path) -> bytes:
         raise MacroscopeError(f"{path}: no such file") from None
     except DAMAGE as error:
         raise_broken(error, str(path))
-
-
-def _read_text(path: Path) -> NumberedRows:
-    """Read a whole file as one text."""
-    try:
-        text = read_all(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise MacroscopeError(f"{path}: not valid UTF-8 (byte {error.start + 1:,}); save the file as UTF-8") from None
-    if _is_json_lines(text):
-        raise MacroscopeError(f"{path}: JSON Lines in a text file; call it .jsonl, so that each line is a document")
-    # As `Path.read_text` reads line ends.
-    yield 1, {"text": text.replace("\r\n", "\n").replace("\r", "\n")}
-
-
-def _is_json_lines(text: str) -> bool:
-    """Return whether the first line is a record with `text` or `sections`."""
-    first = text.lstrip().partition("\n")[0]
-    if not first.startswith("{"):
-        return False
-    try:
-        record = parse_json(first.encode(), "", "")
-    except (MacroscopeError, UnicodeEncodeError):
-        return False
-    return isinstance(record, dict) and bool({"text", "sections"} & set(record))

@@ -1,4 +1,6 @@
-"""Rows of JSON: JSON Lines; lists of objects; objects over several lines; objects that hold the rows of a whole file.
+"""Rows of JSON: JSON Lines; lists; objects over several lines; objects that hold the rows or columns of a whole file.
+
+A string among them is a text.
 
 JSON Lines are streamed. All others are read as a whole.
 """
@@ -10,7 +12,7 @@ from typing import Any
 from macroscope.corpora.compression import open_bytes, read_all
 from macroscope.corpora.files.containers.rows import NumberedRows, Rows
 from macroscope.corpora.files.formats import find_records
-from macroscope.corpora.records import parse_lines, read_bounded_lines
+from macroscope.corpora.records import parse_values, read_bounded_lines
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json_values
 
@@ -34,20 +36,20 @@ def _is_whole(path: Path) -> bool:
 def _read_lines(path: Path, wanted: Collection[str] | None) -> NumberedRows:
     number = 0
     with open_bytes(path) as stream:
-        for line, record in parse_lines(stream, str(path)):
-            records = _unpack(record)
+        for line, value in parse_values(stream, str(path)):
+            records = _unpack(value) if isinstance(value, dict) else None
             if records is None:
                 number = line
-                yield line, record
+                yield line, _as_record(value, f"{path}, line {line}")
                 continue
             for item in records:
                 number += 1
-                yield number, _require_object(item, path, number)
+                yield number, _as_record(item, f"{path}, item {number}")
 
 
 def _numbered(values: list[Any], path: Path) -> NumberedRows:
     for number, item in enumerate(_items(values), start=1):
-        yield number, _require_object(item, path, number)
+        yield number, _as_record(item, f"{path}, item {number}")
 
 
 def _items(values: list[Any]) -> Iterator[Any]:
@@ -61,18 +63,30 @@ def _items(values: list[Any]) -> Iterator[Any]:
             yield value
 
 
-def _require_object(item: Any, path: Path, number: int) -> dict[str, Any]:
+def _as_record(item: Any, where: str) -> dict[str, Any]:
+    if isinstance(item, str):
+        return {"text": item}
     if not isinstance(item, dict):
-        raise MacroscopeError(
-            f"{path}, item {number}: is a {type(item).__name__}, not an object; give a list of objects"
-        )
+        raise MacroscopeError(f"{where} is a JSON {type(item).__name__}; give objects, or strings")
     return item
 
 
 def _unpack(content: dict[str, Any]) -> Iterator[Any] | None:
     """Return the rows in an object that holds those of a whole file; None if it is one row."""
     records = find_records(content)
-    return iter(records) if records is not None else _rows_of_columns(content)
+    if records is not None:
+        return iter(records)
+    return _rows_of_table(content) or _rows_of_columns(content)
+
+
+def _rows_of_table(content: dict[str, Any]) -> Iterator[dict[str, Any]] | None:
+    """Return the rows of an object with the names of columns beside rows of cells, as pandas and W&B write tables."""
+    names, rows = content.get("columns"), content.get("data")
+    if not isinstance(names, list) or not isinstance(rows, list) or not all(isinstance(name, str) for name in names):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+        return None
+    return (dict(zip(names, row, strict=True)) for row in rows)
 
 
 def _rows_of_columns(content: dict[str, Any]) -> Iterator[dict[str, Any]] | None:

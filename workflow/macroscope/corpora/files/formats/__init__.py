@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from macroscope.corpora.files.formats.chat_exports import ARENA, CHATGPT_EXPORT, CLAUDE_EXPORT, OPENASSISTANT, ULTRACHAT
 from macroscope.corpora.files.formats.chats import CONVERSATIONS, MESSAGES, MT_BENCH
-from macroscope.corpora.files.formats.completions import BATCH, RESPONSES, VLLM
+from macroscope.corpora.files.formats.completions import BATCH, GEMINI, RESPONSES, VLLM
 from macroscope.corpora.files.formats.declaration import Fields, Format
 from macroscope.corpora.files.formats.every_eval_ever import EVERY_EVAL_EVER
 from macroscope.corpora.files.formats.helm import HELM
@@ -15,9 +16,10 @@ from macroscope.corpora.files.formats.plain import DOCUMENTS, NAMED
 
 _HARNESSES = (LM_EVAL, INSPECT_AI, HELM, LIGHTEVAL, OLDER_LIGHTEVAL, EVERY_EVAL_EVER, BATCH, MT_BENCH)
 """Formats with keys that no other program writes; whatever else such a record holds is about the evaluation."""
+_CHATS = (CHATGPT_EXPORT, CLAUDE_EXPORT, ULTRACHAT, OPENASSISTANT, ARENA, GEMINI)
 _SIDES = (M4, HC3, RAID)
 _OTHERS = (DOCUMENTS, FAST_DETECT_GPT, VLLM, MESSAGES, CONVERSATIONS, RESPONSES, *NAMED)
-FORMATS: tuple[Format, ...] = (*_HARNESSES, *_SIDES, *_OTHERS)
+FORMATS: tuple[Format, ...] = (*_HARNESSES, *_CHATS, *_SIDES, *_OTHERS)
 """All formats, in the order in which they are tried."""
 
 
@@ -29,7 +31,7 @@ def find_formats(records: Sequence[Fields]) -> list[Format]:
     for record in records:
         applicable = [fmt for fmt in FORMATS if fmt.applies(record)]
         if applicable:
-            return applicable[:1] if applicable[0] in _HARNESSES + _SIDES else applicable
+            return applicable[:1] if applicable[0] in _HARNESSES + _CHATS + _SIDES else applicable
     return []
 
 

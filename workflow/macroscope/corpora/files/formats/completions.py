@@ -46,6 +46,32 @@ BATCH = Format(
 )
 
 
+def _gemini_answers(record: Fields) -> Iterator[Answer]:
+    contents = [content_of(get(content, "parts")) for content in as_list(get(record, "request.contents"))]
+    prompt = "\n\n".join(filter(None, contents)) or None
+    response = get(record, "response") or record
+    for candidate in as_list(get(response, "candidates")) or [None]:
+        model = as_text(get(response, "modelVersion"))
+        yield Answer(content_of(get(candidate, "content.parts")), prompt, as_id(record.get("key")), model)
+
+
+def _is_gemini(record: Fields) -> bool:
+    candidates = as_list(get(record, "response.candidates") or record.get("candidates"))
+    return bool(candidates) and all(isinstance(get(candidate, "content"), dict) for candidate in candidates)
+
+
+GEMINI = Format(
+    "responses of Gemini",
+    applies=_is_gemini,
+    answers=_gemini_answers,
+    text="response.candidates[].content.parts[].text",
+    prompt="request.contents[].parts[].text",
+    id="key",
+    model="response.modelVersion",
+    reads="candidates",
+)
+
+
 def _choice_answers(record: Fields) -> Iterator[Answer]:
     prompt = as_text(record.get("prompt")) or transcript_of(record.get("messages"))
     for text in texts_of_response(record):

@@ -69,7 +69,7 @@ NAMED = (
     _named("generated texts", "generated_text", "prompt"),
     _named("prompts and completions", "completion", "prompt"),
     _named("instructions and outputs", "output", "instruction input", needs_prompt=True),
-    _named("prompts and responses", "response", "prompt instruction question", needs_prompt=True),
+    _named("responses", "response", "prompt instruction question"),
     _named("prompts and responses", "responses", "prompt instruction question", needs_prompt=True),
     _named("prompts and generations", "generation", "prompt", needs_prompt=True),
     _named("prompts and outputs", "output", "prompt", needs_prompt=True),
