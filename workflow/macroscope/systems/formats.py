@@ -5,7 +5,11 @@ of the document is not used. Section titles contain no colon here (normalised ti
 " -"), so that a section splits at its first colon.
 """
 
-from macroscope.documents import Document, Section
+from collections.abc import Iterator
+from pathlib import Path
+
+from macroscope.documents import Document, Section, read_documents
+from macroscope.errors import MacroscopeError
 
 SECTION_BREAK = "\n\n"
 BOUNDARY = "<|endoftext|>"
@@ -39,6 +43,27 @@ def format_training_text(document: Document, titles: bool) -> str:
         If the format is W/ Title and a section has no title: an error of the caller.
     """
     return SECTION_BREAK.join(_section_text(section, titles) for section in document.sections)
+
+
+def read_training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
+    """Yield the training texts of a split, in file order.
+
+    Raises
+    ------
+    MacroscopeError
+        If the format is W/ Title and a section has no title, or the split is empty.
+    """
+    empty = True
+    for document in read_documents(documents, split):
+        empty = False
+        try:
+            yield format_training_text(document, titles)
+        except ValueError as error:
+            raise MacroscopeError(
+                f"{documents}, document {document.id!r}: {error}; set titles: false for this system"
+            ) from None
+    if empty:
+        raise MacroscopeError(f"{documents}: no documents in split '{split}'; give the corpus more documents")
 
 
 def parse_sample(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:

@@ -1,4 +1,4 @@
-"""Tokenizers that are trained on a corpus, their ids and training texts; words of texts for models over words.
+"""Tokenizers that are trained on a corpus, and their ids; words of texts for models over words.
 
 `split_words` gives a word the same form wherever it occurs. A word that follows the previous one without a space
 carries a joiner (the convention of OpenNMT): "a (b)." is `a`, `(`, `￭b`, `￭).`. White space other than line breaks
@@ -7,12 +7,10 @@ becomes one space.
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.formats import BOUNDARY, SECTION_BREAK, format_training_text
+from macroscope.systems.formats import BOUNDARY, SECTION_BREAK
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -44,27 +42,6 @@ def unknown_id(tokenizer: Any) -> int | None:
     """Return the id of the token for words outside the vocabulary, or None if there is none besides the boundary."""
     token = tokenizer.unk_token_id
     return None if token is None or token == boundary_id(tokenizer) else int(token)
-
-
-def read_training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
-    """Yield the training texts of a split, in file order.
-
-    Raises
-    ------
-    MacroscopeError
-        If the format is W/ Title and a section has no title, or the split is empty.
-    """
-    empty = True
-    for document in read_documents(documents, split):
-        empty = False
-        try:
-            yield format_training_text(document, titles)
-        except ValueError as error:
-            raise MacroscopeError(
-                f"{documents}, document {document.id!r}: {error}; set titles: false for this system"
-            ) from None
-    if empty:
-        raise MacroscopeError(f"{documents}: no documents in split '{split}'; give the corpus more documents")
 
 
 def train_words(texts: Iterator[str], vocabulary: int) -> "PreTrainedTokenizerFast":

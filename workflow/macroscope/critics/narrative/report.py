@@ -81,7 +81,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "rates_figure", "Detected incoherence by system", figure=findings.figure("rates").with_suffix(".svg")
         ),
-        ReportItem("doubtful", "The most doubtful places", _doubtful(findings), shows_texts=True),
+        ReportItem("doubtful", "The most doubtful places", _doubtful_sentences(findings), shows_texts=True),
         *passage_items(findings, "Narratives of {system} with doubtful places"),
         ReportItem("worst", "Largest probability of a narrative", statistics_table(statistics, worst)),
         ReportItem(
@@ -198,7 +198,7 @@ def make_warning(folders: dict[str, dict[str, Path]]) -> str | None:
     )
 
 
-def _doubtful(findings: Findings) -> pd.DataFrame:
+def _doubtful_sentences(findings: Findings) -> pd.DataFrame:
     tables = []
     for system, table in findings.tables("doubtful.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
         rows = table.head(DOUBTFUL_SHOWN)

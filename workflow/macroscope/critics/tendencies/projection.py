@@ -57,7 +57,7 @@ def project(texts: Collection, *, language: str, options: TendenciesOptions, out
     schema = LATENTS.with_metadata({BLOCK_KEY: str(size).encode()})
     tasks = ((batch, options.language or language) for batch in _split_into_tasks(texts, options.unit, size))
     with ExitStack() as stack:
-        write_latents(output, schema, _compute_tables(tasks, processes, stack), signature)
+        write_latents(output, schema, _compute_latents_in_parallel(tasks, processes, stack), signature)
 
 
 def _split_into_tasks(collection: Collection, unit: str, size: int) -> Iterator[Texts]:
@@ -84,7 +84,9 @@ def _split_into_texts(document: Document, unit: str) -> Iterator[tuple[str, str]
     yield from ((document.opening if document.prompt is not None else opening_of(part), part) for part in parts)
 
 
-def _compute_tables(tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack) -> Iterator[pa.Table]:
+def _compute_latents_in_parallel(
+    tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack
+) -> Iterator[pa.Table]:
     """Yield the latents of each task in order, with a bounded number of tasks in flight."""
     if processes <= 1:
         yield from map(_compute_latents, tasks)

@@ -9,11 +9,11 @@ import torch
 
 from macroscope.documents import read_documents
 from macroscope.files import atomic
+from macroscope.systems.formats import read_training_texts
 from macroscope.systems.hsmm import HsmmSystem
 from macroscope.systems.hsmm.marginal import log_marginal
 from macroscope.systems.hsmm.model import Hsmm
 from macroscope.systems.hsmm.texts import Texts, collate, read_split_words
-from macroscope.systems.tokenizer import read_training_texts
 
 log = logging.getLogger("macroscope")
 

@@ -9,8 +9,9 @@ import torch
 from torch.utils.data import Dataset
 
 from macroscope.errors import MacroscopeError
+from macroscope.systems.formats import read_training_texts
 from macroscope.systems.hsmm.ngrams import NONE, Integers, Ngrams
-from macroscope.systems.tokenizer import read_training_texts, split_words
+from macroscope.systems.tokenizer import split_words
 
 MOST_KEPT = 100_000_000
 """Largest number of rows that are kept in memory, four bytes each; beyond it, rows are looked up each time."""

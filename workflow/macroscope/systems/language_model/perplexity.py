@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from macroscope.documents import read_documents
 from macroscope.files import atomic
 from macroscope.progress import progress
+from macroscope.systems.formats import read_training_texts
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.language_model.stream import encode_texts
-from macroscope.systems.tokenizer import boundary_id, read_training_texts
+from macroscope.systems.tokenizer import boundary_id
 from macroscope.training import use_threads
 
 WINDOWS_PER_BATCH = 8

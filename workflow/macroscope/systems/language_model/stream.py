@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.data import Dataset
 
-from macroscope.systems.tokenizer import read_training_texts
+from macroscope.systems.formats import read_training_texts
 
 TEXTS_PER_BATCH = 512
 

@@ -12,11 +12,12 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import resolve
 from macroscope.pretrained import load_pretrained_tokenizer, load_saved_tokenizer, require_known_words
+from macroscope.systems.formats import read_training_texts
 from macroscope.systems.language_model.decoder import require_steps
 from macroscope.systems.language_model.model import context_window, describe_size, load_base, save_model
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
-from macroscope.systems.tokenizer import boundary_id, read_training_texts, train_bpe, train_words
+from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, launch, train, use_threads
 

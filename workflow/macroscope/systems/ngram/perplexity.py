@@ -8,11 +8,12 @@ import pandas as pd
 
 from macroscope.documents import read_documents
 from macroscope.files import atomic, scratch_folder
+from macroscope.systems.formats import read_training_texts
 from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.backoff import to_backoff_model
 from macroscope.systems.ngram.model import estimate
 from macroscope.systems.ngram.training import NgramCounts
-from macroscope.systems.tokenizer import read_training_texts, split_words
+from macroscope.systems.tokenizer import split_words
 
 log = logging.getLogger("macroscope")
 

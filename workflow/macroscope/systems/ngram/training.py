@@ -12,10 +12,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.files import atomic, read_json, write_json
+from macroscope.systems.formats import read_training_texts
 from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.backoff import write_word_numbers
 from macroscope.systems.ngram.counts import Trie, count_ngrams, read_trie, read_words
-from macroscope.systems.tokenizer import read_training_texts, split_words
+from macroscope.systems.tokenizer import split_words
 
 log = logging.getLogger("macroscope")
 
