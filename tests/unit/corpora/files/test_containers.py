@@ -99,6 +99,17 @@ def test_tables(case, tmp_path):
     assert provenance.source.get(REMARKS) == (None if remark is None else [remark])
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_table_without_a_suffix(separator, tmp_path):
+    """As it comes from the standard input."""
+    rows = [["ID", "text"], ["a", "A fox ran."], ["b", "It rained."]]
+    (tmp_path / "mine").write_text("".join(separator.join(row) + "\n" for row in rows))
+    assert read(tmp_path / "mine")[0] == EXPECTED
+    (tmp_path / "mine").write_text("Some text, and more.\n")
+    with pytest.raises(MacroscopeError, match="unknown format"):
+        read(tmp_path / "mine")
+
+
 def test_a_table_without_names(tmp_path):
     texts = ["It rained, and the fox ran home. " * 3, "The fox slept all day in the sun. " * 3]
     (tmp_path / "mine.csv").write_text("".join(f'{n},"{text}"\n' for n, text in enumerate(texts)))

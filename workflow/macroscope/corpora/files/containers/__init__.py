@@ -1,4 +1,4 @@
-"""Containers of records, recognised by their content; the name of a file matters for text and tables alone."""
+"""Containers of records, recognised by their content; names matter for text, spreadsheets and some tables alone."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from macroscope.corpora.columnar import ARROW_MAGIC, read_numbered_rows
 from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken, without_suffix
 from macroscope.corpora.compression import SUFFIXES as COMPRESSED_SUFFIXES
-from macroscope.corpora.files.containers.delimited import open_delimited
+from macroscope.corpora.files.containers.delimited import is_delimited, open_delimited
 from macroscope.corpora.files.containers.inspect_archives import LOG_SUFFIX, is_log, open_log
 from macroscope.corpora.files.containers.json_values import open_json
 from macroscope.corpora.files.containers.rows import Rows
@@ -80,7 +80,9 @@ def find_rows(path: Path, named: Collection[str] = ()) -> Rows | None:
     stripped = beginning.lstrip(_BLANK)
     if stripped.startswith((b"{", b"[")) or name.endswith(_JSON_SUFFIXES):
         return open_json(path)
-    return open_articles(path) if stripped.startswith(BEGINNING) else None
+    if stripped.startswith(BEGINNING):
+        return open_articles(path)
+    return open_delimited(path, named) if is_delimited(beginning, named) else None
 
 
 def _beginning(path: Path) -> bytes:

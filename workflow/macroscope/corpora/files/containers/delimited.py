@@ -23,6 +23,13 @@ from macroscope.errors import MacroscopeError
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
+def is_delimited(beginning: bytes, named: Collection[str] = ()) -> bool:
+    """Return whether the first line of a file names two or more columns, and a known field among them."""
+    line = beginning.decode("utf-8-sig", "replace").partition("\n")[0].strip()
+    rows = (next(csv.reader([line], delimiter=separator), []) for separator in _SEPARATORS)
+    return any(len(row) > 1 and has_known_name(row, known_names(named)) for row in rows)
+
+
 def open_delimited(path: Path, named: Collection[str] = ()) -> Rows:
     """Return the rows of a file of separated values.
 
