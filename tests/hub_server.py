@@ -4,11 +4,12 @@ import http.server
 import json
 import os
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from .local_server import serve_requests
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _API = re.compile(
@@ -133,13 +134,5 @@ class _Request(http.server.BaseHTTPRequestHandler):
 def serve(root: Path) -> Iterator[Hub]:
     """A hub at a port of this machine."""
     hub = Hub(root)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Request", (_Request,), {"hub": hub}))
-    hub.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serve_requests(type("Request", (_Request,), {"hub": hub})) as hub.address:
         yield hub
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -16,6 +16,8 @@ from macroscope.corpora.checksums import find_fault, find_published_checksum
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
 
+from ...local_server import serve_requests
+
 CONTENT = bytes(range(256)) * 4096
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
@@ -121,17 +123,11 @@ def serving(*script):
         def log_message(self, *args):
             pass
 
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=httpd.serve_forever)
-    thread.start()
-    server.url = f"http://127.0.0.1:{httpd.server_port}"
-    try:
-        yield server
-    finally:
-        server.over.set()
-        httpd.shutdown()
-        httpd.server_close()
-        thread.join()
+    with serve_requests(Handler) as server.url:
+        try:
+            yield server
+        finally:
+            server.over.set()
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,8 @@ import pytest
 
 from macroscope.systems.server import ServerSystem, completions
 
+from ....local_server import serve_requests
+
 KEY = "sk-secret-0123456789"
 
 
@@ -67,10 +69,7 @@ class EndPoint:
                     with outer.lock:
                         outer._busy -= 1
 
-        self.httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.httpd.daemon_threads = True
-        threading.Thread(target=self.httpd.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.httpd.server_port}/v1"
+        self.handler = Handler
 
     @staticmethod
     def text_of(body):
@@ -106,9 +105,9 @@ def end_point(monkeypatch):
     monkeypatch.setattr(completions, "FIRST_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(completions, "LONGEST_WAIT_SECONDS", 0.02)
     server = EndPoint()
-    yield server
-    server.httpd.shutdown()
-    server.httpd.server_close()
+    with serve_requests(server.handler) as address:
+        server.url = f"{address}/v1"
+        yield server
 
 
 @pytest.fixture
