@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from ..workflow.conftest import Run
+from ..workflow.conftest import Run, copy_checkout
 from .slurm import running_slurm, why_not
 
 TEXTS = 1100
@@ -32,7 +32,8 @@ def slurm():
 @pytest.fixture(scope="session")
 def fresh(tmp_path_factory):
     """A small config of which nothing has run."""
-    run = Run(tmp_path_factory.mktemp("small"))
+    folder = tmp_path_factory.mktemp("small")
+    run = Run(folder, copy_checkout(folder / "checkout"))
     lines = [{"id": f"t{n}", "text": f"The {n % 7}th cat saw a dog. It ran {n % 11} miles home."} for n in range(TEXTS)]
     run.candidate.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
     run.config["systems"] = {"mine": run.config["systems"]["mine"]}

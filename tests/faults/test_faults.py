@@ -18,7 +18,7 @@ import pytest
 
 from macroscope.criticize.folder import unlock
 
-from ..workflow.conftest import Run
+from ..workflow.conftest import Run, copy_checkout
 
 pytestmark = pytest.mark.faults
 
@@ -34,7 +34,8 @@ LARGEST_FILE = 60_000
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory):
     """A run that nothing disturbs."""
-    run = Run(tmp_path_factory.mktemp("quiet"))
+    folder = tmp_path_factory.mktemp("quiet")
+    run = Run(folder, copy_checkout(folder / "checkout"))
     fresh = run.copied(run.work.with_name("fresh"))
     done = run.snakemake()
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]

@@ -1,4 +1,4 @@
-"""A whole run of the workflow, on a copy of the checkout, so that tests may edit it."""
+"""A whole run of the workflow."""
 
 import re
 import shutil
@@ -19,29 +19,38 @@ from ..tiny import simulated_documents, write_encoder, write_jsonl
 CHECKOUT = ("Snakefile", "config.yaml", "pyproject.toml", "workflow", "profiles", "envs", "resources", "experiments")
 
 
+def copy_checkout(folder: Path) -> Path:
+    """Copy what a run needs of this checkout, so that tests may edit it.
+
+    Bytecode and compiled functions are copied, too: half a minute of compiling.
+    """
+    for name in CHECKOUT:
+        source = REPOSITORY / name
+        if source.is_dir():
+            # Other processes may be writing the files with an additional ending.
+            ignored = shutil.ignore_patterns("*.egg-info", "*.pyc.*", "*.tmp.*")
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, folder / name)
+    return folder
+
+
 class Run:
-    """A copy of the checkout, and a working directory with a config.
+    """A working directory with a config.
 
     Attributes
     ----------
     checkout, work
-        Folders.
+        Folders; the checkout is this one, or a copy for tests that edit it.
     reference, candidate, people
         Files: real texts, texts to judge, human judgements.
     config
         The config as a dict; `save` writes it.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.checkout, self.work = folder / "checkout", folder / "work"
-        for name in CHECKOUT:
-            source = REPOSITORY / name
-            if source.is_dir():
-                ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-                shutil.copytree(source, self.checkout / name, ignore=ignored)
-            else:
-                self.checkout.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source, self.checkout / name)
+    def __init__(self, folder: Path, checkout: Path = REPOSITORY) -> None:
+        self.checkout, self.work = checkout, folder / "work"
         self.reference = write_jsonl(self.work / "real.jsonl", simulated_documents("process", 160, 1))
         self.candidate = write_jsonl(self.work / "mine.jsonl", simulated_documents("shuffled", 40, 2), titles=False)
         self.people = self.work / "people.csv"
@@ -129,8 +138,9 @@ class Run:
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory):
-    """A run that has finished."""
-    run = Run(tmp_path_factory.mktemp("run"))
+    """A run that has finished, of a copy of the checkout."""
+    folder = tmp_path_factory.mktemp("run")
+    run = Run(folder, copy_checkout(folder / "checkout"))
     run.people.write_text("system,score\nlm,2.5\nmine,1.5\nlm-nucleus,3\n")
     run.config["human_judgements"] = [{"corpus": "real", "table": str(run.people)}]
     run.save()
