@@ -62,7 +62,7 @@ rule retrieve:
     shell:
         """
         python -m macroscope --log {log:q} corpora retrieve --name {wildcards.source:q} --file {wildcards.file:q} \
-            --output {output:q} {params.mirror}
+            --output {output:q} --checksums data.sha256 {params.mirror}
         """
 
 

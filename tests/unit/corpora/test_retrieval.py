@@ -258,6 +258,50 @@ def test_wrong_checksum_is_deleted(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.fixture
+def unverified(monkeypatch):
+    """A file that never changes, whose checksum nobody publishes."""
+    entries = {
+        name: RemoteSource(
+            name, version, "cohan", "none", "nobody", (RemoteFile("file.bin", ("https://x.invalid/f",)),)
+        )
+        for name, version in (("undated", "1"), ("current", "latest"))
+    }
+    monkeypatch.setattr(retrieval, "_registry", lambda: entries)
+
+
+def test_the_second_retrieval_is_compared_with_the_first(tmp_path, unverified):
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "f").write_bytes(b"one")
+    for _ in range(2):
+        retrieve("undated", "file.bin", tmp_path / "got.bin", str(tmp_path / "mirror"), tmp_path / "data.sha256")
+    line = f"{hashlib.sha256(b'one').hexdigest()}  data/undated/1/file.bin\n"
+    assert (tmp_path / "data.sha256").read_text() == line
+    (tmp_path / "got.bin").unlink()
+    (tmp_path / "mirror" / "f").write_bytes(b"two")
+    with pytest.raises(MacroscopeError, match=r"as at its first retrieval \(remove its line from .*data\.sha256"):
+        retrieve("undated", "file.bin", tmp_path / "got.bin", str(tmp_path / "mirror"), tmp_path / "data.sha256")
+    assert not (tmp_path / "got.bin").exists()
+
+
+def test_files_that_change_upstream_are_not_learned(tmp_path, unverified):
+    (tmp_path / "mirror").mkdir()
+    for content in (b"one", b"two"):
+        (tmp_path / "mirror" / "f").write_bytes(content)
+        retrieve("current", "file.bin", tmp_path / "got.bin", str(tmp_path / "mirror"), tmp_path / "data.sha256")
+    assert not (tmp_path / "data.sha256").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("sums\n", "line 1: not a line of sha256sum"), (f"{'0' * 64}  a\n{'1' * 64}  a\n", "line 2: another sha256 of a")],
+)
+def test_broken_files_of_checksums(tmp_path, unverified, text, message):
+    (tmp_path / "data.sha256").write_text(text)
+    with pytest.raises(MacroscopeError, match=message):
+        retrieve("undated", "file.bin", tmp_path / "got.bin", str(tmp_path), tmp_path / "data.sha256")
+
+
 def test_folder_as_mirror_by_path_and_by_name(tmp_path):
     by_path, by_name = tmp_path / "by path, 50%20é#?", tmp_path / "by_name"
     (by_path / "dumps").mkdir(parents=True)
@@ -303,7 +347,7 @@ def test_shipped_registry_is_complete(monkeypatch):
     monkeypatch.undo()
     for name, source in retrieval._registry().items():
         assert source == retrieval.find_remote_source(name)
-        assert source.source in sources()
+        assert source.source in sources() or source.source is None
         assert source.licence
         assert source.citation
         assert all(url.startswith("https://") for file in source.files for url in file.urls)

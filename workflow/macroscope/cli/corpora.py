@@ -45,11 +45,15 @@ def retrieve(
     file: Annotated[str, typer.Option(help="Name of one of its files.")],
     output: Annotated[Path, typer.Option(help="File to write; the next call resumes a broken download.")],
     mirror: Annotated[str | None, typer.Option(help="http(s) or file URL, or folder, in place of the hosts.")] = None,
+    checksums: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File in the format of sha256sum that learns, then checks, a sha256."),
+    ] = None,
 ) -> None:
     """Download a raw file and verify it."""
     from macroscope.corpora.retrieval import retrieve as run
 
-    run(name, file, output, mirror)
+    run(name, file, output, mirror, checksums)
 
 
 @app.command()

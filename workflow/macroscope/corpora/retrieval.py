@@ -7,7 +7,7 @@ The registry is resources/sources.yaml. An interrupted run keeps its part of a f
 import hashlib
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from macroscope.corpora.http_download import (
     request_file,
     stream_content,
 )
+from macroscope.corpora.learned_checksums import add_checksum, read_checksums
 from macroscope.corpora.provenance import RETRIEVED_AS, note_path
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import RESOURCES, write_json
@@ -52,6 +53,8 @@ _ATTEMPTS = 6
 # A host that answers that it is busy mostly serves the file later; a silent host mostly stays silent.
 _SILENT_ATTEMPTS = 3
 _FIRST_WAIT_SECONDS = 1.0
+_CHANGING_VERSIONS = ("latest", "main")
+"""Versions whose files upstream replaces by newer ones of the same name."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +87,23 @@ class RemoteSource:
     Attributes
     ----------
     source
-        Name of the source of the corpora room that reads its files.
+        Name of the source of the corpora room that reads its files; None for a resource that is not a corpus.
     gone
         Reason why upstream no longer offers it, with its substitutes; None if upstream offers it.
     """
 
     name: str
     version: str
-    source: str
+    source: str | None
     licence: str
     citation: str
     files: tuple[RemoteFile, ...]
     gone: str | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Return whether upstream replaces the files by newer ones."""
+        return self.version in _CHANGING_VERSIONS
 
 
 def find_remote_source(name: str) -> RemoteSource:
@@ -153,7 +161,7 @@ def find_remote_file(name: str, file: str) -> RemoteFile:
     return files[file]
 
 
-def retrieve(name: str, file: str, destination: Path, mirror: str | None = None) -> None:
+def retrieve(name: str, file: str, destination: Path, mirror: str | None = None, checksums: Path | None = None) -> None:
     """Download a file of a source and verify it.
 
     Parameters
@@ -166,6 +174,9 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
     mirror
         An http(s) or file URL, or a folder, that replaces scheme and host of the registry's URL. The file is looked up
         under the URL's whole path, then under its bare name, then upstream.
+    checksums
+        File that learns the sha256 of a file which never changes and has none in the registry. If it has one already,
+        the download must have the same.
 
     Raises
     ------
@@ -173,6 +184,10 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
         If the source is gone upstream, no address has the file, no host can be reached, or the checksum is wrong.
     """
     remote, source = find_remote_file(name, file), find_remote_source(name)
+    key = f"data/{name}/{source.version}/{file}"
+    learns = checksums is not None and remote.sha256 is None and not source.changes
+    learned = read_checksums(checksums).get(key) if checksums is not None and learns else None
+    remote = replace(remote, sha256=remote.sha256 or learned)
     if mirror is None and source.gone:
         raise MacroscopeError(f"source '{name}': {source.gone}")
     mirrored = _mirrored(remote.urls[0], mirror) if mirror is not None else []
@@ -191,7 +206,9 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
                 unreachable.add(urlsplit(place).netloc)
             failures.append(str(error))
             continue
-        _verify(remote, download, destination, mirror if place in mirrored else None)
+        _verify(remote, download, destination, mirror if place in mirrored else None, checksums if learned else None)
+        if checksums is not None and learns and learned is None:
+            add_checksum(checksums, key, download.sha256)
         os.replace(part_path(destination), destination)
         part_note_path(destination).unlink(missing_ok=True)
         details = {"url": place, "size": download.size, "sha256": download.sha256, "changed": download.changed}
@@ -268,13 +285,17 @@ def _copy(path: Path, destination: Path) -> Download:
     return Download(size, digest.hexdigest(), None)
 
 
-def _verify(remote: RemoteFile, download: Download, destination: Path, mirror: str | None) -> None:
+def _verify(
+    remote: RemoteFile, download: Download, destination: Path, mirror: str | None, learned_from: Path | None
+) -> None:
     """Check a downloaded file: its size, its checksum, the published checksum, and the format of its name."""
     part, wrong = part_path(destination), None
     if remote.size is not None and download.size != remote.size:
         wrong = f"its size is {download.size:,} bytes, not {remote.size:,}"
     elif remote.sha256 is not None and download.sha256 != remote.sha256:
         wrong = f"its sha256 is {download.sha256}, not {remote.sha256}"
+        if learned_from is not None:
+            wrong += f" as at its first retrieval (remove its line from {learned_from} if upstream has corrected it)"
     elif remote.sha256 is None and (fault := find_fault(part, remote.name)) is not None:
         wrong = fault
     elif remote.sha256 is None:
