@@ -49,7 +49,18 @@ def list_data_files(source: RemoteSource, splits: Iterable[str], place: str) -> 
         raise MacroscopeError(
             f"{place}.splits: {source.name!r} has no file for {', '.join(splits)}; give another split"
         )
-    return [f"data/{source.name}/{source.version}/{file}" for file in files]
+    return [data_path(source, file) for file in files]
+
+
+def data_path(source: RemoteSource, file: str) -> str:
+    """Return the path that a file of the registry is retrieved to."""
+    return f"data/{source.name}/{source.version}/{file}"
+
+
+def retrieved_files(name: str) -> list[str]:
+    """Return the paths of the retrieved files of a resource of the registry that is not a corpus."""
+    source = find_remote_source(name)
+    return [data_path(source, file.name) for file in source.files]
 
 
 def number_parts(files: Iterable[str]) -> dict[str, str]:

@@ -1,19 +1,21 @@
 """Tests of metrics of generated sentences: examples by hand, closed forms, empty sentences."""
 
+import zipfile
 from math import exp, log, sqrt
 
 import numpy as np
 import pytest
 
-from macroscope.critics.narrative import generation
 from macroscope.critics.narrative.generation import (
     METRICS_SHOWN,
     compute_diversity,
     compute_generation_metrics,
     compute_meteor,
     compute_overlap,
+    read_wordnet,
     split_words,
 )
+from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 
 pytestmark = pytest.mark.slow
@@ -61,9 +63,8 @@ def test_nist_by_hand():
     assert compute_overlap(half, true)["nist_2"] == pytest.approx(expected * penalty)
 
 
-def test_meteor_by_hand(monkeypatch):
+def test_meteor_by_hand():
     """All four words match in one chunk: F is 1, the penalty .5 (1/4)^3; in two chunks .5 (2/4)^3."""
-    monkeypatch.setattr(generation, "_wordnet", lambda: (generation._NoSynonyms(), "meteor_without_synonyms"))
     true = [words("the cat sat down")]
     assert compute_meteor(true, true)[1] == pytest.approx([1 - 0.5 / 64])
     assert compute_meteor([words("sat down the cat")], true)[1] == pytest.approx([1 - 0.5 / 8])
@@ -75,10 +76,35 @@ def test_meteor_by_hand(monkeypatch):
     assert compute_meteor([words("the cats sat down")], true)[1] == pytest.approx([1 - 0.5 / 64])  # by its stem
 
 
-def test_metric_name_depends_on_synonyms():
-    name, _ = compute_meteor([["a"]], [["a"]])
-    assert name in ("meteor", "meteor_without_synonyms")
-    assert name in METRICS_SHOWN
+@pytest.fixture
+def wordnet(tmp_path):
+    """A WordNet of one noun with two words, in the layout of NLTK's zip."""
+    path = tmp_path / "wordnet.zip"
+    parts = {part: "" for part in ("verb", "adj", "adv")}
+    index = {"noun": "car n 1 0 1 0 00000000  \nauto n 1 0 1 0 00000000  \n", **parts}
+    data = {"noun": "00000000 00 n 02 car 0 auto 0 000 | a vehicle  \n", **parts}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("wordnet/lexnames", "00\tnoun.artifact\t1\n")
+        for part in index:
+            archive.writestr(f"wordnet/index.{part}", index[part])
+            archive.writestr(f"wordnet/data.{part}", data[part])
+            archive.writestr(f"wordnet/{part}.exc", "")
+    return path
+
+
+def test_meteor_matches_synonyms_of_wordnet(wordnet):
+    """With 'auto' for 'car' both words match in one chunk; without synonyms one of two matches."""
+    written, true = [words("the auto")], [words("the car")]
+    name, values = compute_meteor(written, true, read_wordnet(wordnet))
+    assert (name, values) == ("meteor", pytest.approx([1 - 0.5 / 8]))
+    name, values = compute_meteor(written, true)
+    assert (name, values) == ("meteor_without_synonyms", pytest.approx([0.5 * (1 - 0.5)]))
+
+
+def test_a_file_that_is_not_wordnet(tmp_path):
+    (tmp_path / "wordnet.zip").write_text("a page")
+    with pytest.raises(MacroscopeError, match=r"wordnet\.zip: not the wordnet\.zip of NLTK's data"):
+        read_wordnet(tmp_path / "wordnet.zip")
 
 
 def test_diversity_in_closed_form():

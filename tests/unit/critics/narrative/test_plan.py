@@ -48,6 +48,15 @@ def kind_of(folder):
 # ---- paths -----------------------------------------------------------------------------------------------------------
 
 
+def test_wordnet_is_retrieved_if_meteor_matches_synonyms():
+    options = {"compared": {"written": {"level": "sentence", "semantic_matching": 1.0, "autoencoder": "dae"}}}
+    options |= {"autoencoders": {"dae": {"decoder": "tiny-gpt2"}}}
+    wildcards = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "written"}
+    for synonyms, path in (("wordnet", "data/wordnet/3.0/wordnet.zip"), (None, None)):
+        inputs = inputs_of("infill", plan(**options, generation={"synonyms": synonyms}), **wildcards)
+        assert inputs.get("wordnet") == path
+
+
 def test_a_detector_is_trained_on_the_damage_and_the_embeddings_of_its_corpus():
     critics_plan = plan()
     inputs = detect(critics_plan, "judge")

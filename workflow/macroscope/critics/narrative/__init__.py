@@ -121,7 +121,7 @@ CRITIC = Critic(
         ),
         "infill": Stage(
             "infilling:infill",
-            inputs="documents detector embeddings corrupted autoencoder language resampling task",
+            inputs="documents detector embeddings corrupted autoencoder wordnet? language resampling task",
             options="generation",
             megabytes=8000,
             minutes=480,

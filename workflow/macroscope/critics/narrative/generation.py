@@ -1,13 +1,16 @@
 """Quality of generated sentences: overlap with the true ones, and diversity (cai2020 Table 4; Galley et al. 2019).
 
 NIST, BLEU and METEOR are NLTK's, over the corpus and without smoothing. METEOR's synonym stage needs WordNet, which is
-not downloaded; without it only equal words and equal stems match, and the metric has another name.
+downloaded with `synonyms: wordnet`; without it only equal words and equal stems match, and the metric has another name.
 """
 
+import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 import regex
 
+from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap import percentile_interval
 
@@ -39,10 +43,37 @@ Words = list[str]
 
 @dataclass(frozen=True)
 class _NoSynonyms:
-    """Replacement for WordNet if it is not installed."""
+    """Replacement for WordNet: no word has a synonym."""
 
     def synsets(self, word: str) -> list[Any]:
         return []
+
+
+def read_wordnet(archive: Path) -> Any:
+    """Read WordNet from the zip of NLTK's data.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is not such a zip.
+    """
+    from nltk import data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class EnglishWordNet(WordNetCorpusReader):
+        """Reader without a map to an installed WordNet, which only other languages need."""
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            return None
+
+    data.path.append(str(archive.parent.resolve()))  # NLTK opens no file elsewhere
+    try:
+        with warnings.catch_warnings():
+            # The reader warns that other languages are missing.
+            warnings.simplefilter("ignore", UserWarning)
+            return EnglishWordNet(data.ZipFilePathPointer(str(archive.resolve()), "wordnet/"), None)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise MacroscopeError(f"{archive}: not the wordnet.zip of NLTK's data ({error}); retrieve it again") from None
 
 
 def split_words(sentence: str) -> Words:
@@ -68,13 +99,14 @@ def compute_overlap(written: Sequence[Words], true: Sequence[Words]) -> dict[str
     return metrics
 
 
-def compute_meteor(written: Sequence[Words], true: Sequence[Words]) -> tuple[str, np.ndarray]:
+def compute_meteor(written: Sequence[Words], true: Sequence[Words], wordnet: Any = None) -> tuple[str, np.ndarray]:
     """Compute METEOR: name of the metric, with synonyms or without, and value of each sentence."""
     from nltk.translate.meteor_score import single_meteor_score
 
-    wordnet, name = _wordnet()
+    name = "meteor_without_synonyms" if wordnet is None else "meteor"
+    synonyms = _NoSynonyms() if wordnet is None else wordnet
     pairs = zip(true, written, strict=True)
-    return name, np.array([single_meteor_score(theirs, ours, wordnet=wordnet) for theirs, ours in pairs])
+    return name, np.array([single_meteor_score(theirs, ours, wordnet=synonyms) for theirs, ours in pairs])
 
 
 def compute_diversity(written: Sequence[Words]) -> dict[str, float]:
@@ -87,7 +119,7 @@ def compute_diversity(written: Sequence[Words]) -> dict[str, float]:
 
 
 def compute_generation_metrics(
-    written: Sequence[str], true: Sequence[str], stories: npt.ArrayLike, resampling: Resampling
+    written: Sequence[str], true: Sequence[str], stories: npt.ArrayLike, resampling: Resampling, wordnet: Any = None
 ) -> pd.DataFrame:
     """Compute all metrics of generated sentences, and those that need no reference of the true ones.
 
@@ -95,6 +127,8 @@ def compute_generation_metrics(
     ----------
     stories
         Number of each sentence's story.
+    wordnet
+        Reader of WordNet, for METEOR's synonyms; None: METEOR without them.
 
     Returns
     -------
@@ -103,7 +137,7 @@ def compute_generation_metrics(
         resamples; NIST and the metrics of diversity have none, since a resample repeats sentences.
     """
     generated_words, true_words = ([split_words(sentence) for sentence in sentences] for sentences in (written, true))
-    name, meteors = compute_meteor(generated_words, true_words)
+    name, meteors = compute_meteor(generated_words, true_words, wordnet)
 
     def compute_metrics(indices: npt.NDArray[np.int64]) -> dict[str, float]:
         metrics = compute_overlap([generated_words[i] for i in indices], [true_words[i] for i in indices])
@@ -134,13 +168,3 @@ def _share_ngram(written: Sequence[Words], true: Sequence[Words], n: int) -> boo
 
 def _ngrams(words: Words, n: int) -> Sequence[tuple[str, ...]]:
     return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
-
-
-def _wordnet() -> tuple[Any, str]:
-    from nltk.corpus import wordnet
-
-    try:
-        wordnet.synsets("sentence")
-    except LookupError:
-        return _NoSynonyms(), "meteor_without_synonyms"
-    return wordnet, "meteor"

@@ -10,7 +10,12 @@ from macroscope.critics.narrative.autoencoder import Decoder
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.evaluation import mark_text
 from macroscope.critics.narrative.examples import read_examples
-from macroscope.critics.narrative.generation import GENERATED, GENERATION, compute_generation_metrics
+from macroscope.critics.narrative.generation import (
+    GENERATED,
+    GENERATION,
+    compute_generation_metrics,
+    read_wordnet,
+)
 from macroscope.critics.narrative.narratives import Vectors, read_corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.errors import MacroscopeError
@@ -28,6 +33,7 @@ def infill(
     embeddings: Path,
     corrupted: Path,
     autoencoder: Path,
+    wordnet: Path | None = None,
     *,
     options: NarrativeOptions,
     language: str,
@@ -39,6 +45,11 @@ def infill(
 
     The places are those that were damaged, not those that are detected. The folder `output` receives generation.csv
     (see `generation.compute_generation_metrics`) and generated.csv (id, context, true, generated).
+
+    Parameters
+    ----------
+    wordnet
+        Zip of WordNet, for METEOR's synonyms.
 
     Raises
     ------
@@ -71,10 +82,11 @@ def infill(
             "generated": written,
         }
     )
+    reader = None if wordnet is None else read_wordnet(wordnet)
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(table, folder / GENERATED)
-        write_csv(compute_generation_metrics(written, true, stories, resampling), folder / GENERATION)
+        write_csv(compute_generation_metrics(written, true, stories, resampling, reader), folder / GENERATION)
 
 
 def rescale_to_mean_length(vectors: Vectors, predicted: Vectors) -> npt.NDArray[np.float64]:

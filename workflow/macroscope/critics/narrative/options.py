@@ -130,6 +130,11 @@ class GenerationOptions(Options):
     beams: int = Field(5, ge=1, description="Width of the beam search (paper: 5).")
     max_tokens: int = Field(48, ge=2, description="Largest number of tokens of a generated sentence.")
     most_sentences: int | None = Field(2000, ge=1, description="Number of gaps to fill, the first ones; null: all.")
+    synonyms: Literal["wordnet"] | None = Field(
+        None,
+        description="wordnet: METEOR also matches synonyms (published definition), by WordNet 3.0, which is downloaded."
+        " null: equal words and stems only.",
+    )
 
 
 class NarrativeOptions(Options):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
 
+from macroscope.corpora.raw_files import retrieved_files
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.declaration import CriticPlan
 from macroscope.critics.narrative import CRITIC
@@ -147,7 +148,9 @@ class NarrativePlan(CriticPlan):
         critic, corpus, detector = wildcards.critic, wildcards.corpus, wildcards.detector
         name = self._detector(wildcards).autoencoder
         assert name is not None
+        synonyms = self._options(critic).generation.synonyms
         return {
+            **({synonyms: retrieved_files(synonyms)[0]} if synonyms else {}),
             "documents": self._documents(wildcards.corpus),
             "detector": self._place(critic, corpus, "detectors", f"{wildcards.task}.{detector}"),
             "embeddings": f"{self._embeddings(critic, detector, corpus)}/{OWN}",
