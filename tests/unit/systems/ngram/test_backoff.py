@@ -6,6 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from macroscope.critics.strings.estimators import NgramEstimator
 from macroscope.systems.ngram import backoff
 from macroscope.systems.ngram.backoff import to_backoff_model, words_of
 from macroscope.systems.ngram.counts import MISSING
@@ -136,12 +137,34 @@ def test_estimates_are_those_of_lmplz(tmp_path):
             assert ours[ngram] == pytest.approx(logs, abs=1e-5), ngram
 
 
-def test_kenlm_reads_the_written_file(tmp_path):
+def read_with_kenlm(model, path):
+    """Read a model in back-off form with KenLM, through an ARPA file."""
     kenlm = pytest.importorskip("kenlm", reason="the kenlm module is not installed")
+    write_arpa(model, path)
+    return kenlm.Model(str(path))
+
+
+SCORED = [*random_texts(50, 35, seed=3), "w0 never w1", "never"]
+"""Texts with unknown words, and without."""
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_kenlm_gives_systems_of_kind_ngram_the_same_probabilities(tmp_path, order):
     texts = random_texts(300, 30)
-    _, model, _ = estimate_backoff(texts, 5)
-    write_arpa(model, tmp_path / "own.arpa")
-    theirs = kenlm.Model(str(tmp_path / "own.arpa"))
-    scored = random_texts(50, 35, seed=3)
-    expected = [theirs.score(text) * np.log(10) for text in scored]
-    np.testing.assert_allclose(model.score([text.split() for text in scored]), expected, rtol=1e-5)
+    interpolated, model, words = estimate_backoff(texts, order)
+    theirs = read_with_kenlm(model, tmp_path / "own.arpa")
+    numbers = {word: i for i, word in enumerate(words)}
+    for text in SCORED:
+        ids = [numbers.get(word, MISSING) for word in text.split()] + [numbers["</s>"]]
+        history = [MISSING] * (order - 1) + [0] + ids
+        contexts = np.array([history[i + 1 : i + order] for i in range(len(ids))]).reshape(len(ids), order - 1)
+        ours = interpolated.probabilities(contexts, np.array(ids))
+        logs = [log for log, _, _ in theirs.full_scores(text)]
+        np.testing.assert_allclose(np.log10(ours), logs, rtol=1e-6, atol=1e-6)
+
+
+def test_kenlm_gives_the_estimates_of_strings_the_same_log_probabilities(tmp_path):
+    distribution, _ = NgramEstimator(5, shared=False).fit(random_texts(300, 30), random_texts(300, 20, seed=1), 0)
+    theirs = read_with_kenlm(distribution.model, tmp_path / "own.arpa")
+    expected = [theirs.score(text) * np.log(10) for text in SCORED]
+    np.testing.assert_allclose(distribution.log_probabilities(SCORED), expected, rtol=1e-6)
