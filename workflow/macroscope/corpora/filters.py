@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Any
 
 from macroscope.corpora.options import Filters, RareTitles, Split
-from macroscope.corpora.records import UniqueIds
 from macroscope.corpora.titles import normalise_title
 from macroscope.corpora.tokens import CountTokens
+from macroscope.corpora.unique_ids import UniqueIds
 from macroscope.documents import SPLITS, Count, Document, Section, keep
 
 _DOCUMENTS_PER_BATCH = 256

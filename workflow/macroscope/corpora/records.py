@@ -1,16 +1,13 @@
-"""Readers of records (lines of text and JSON Lines, plain or compressed), and their ids.
+"""Readers of records: lines of text and JSON Lines, plain or compressed.
 
 They need bounded memory. Their errors name the file and the line.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from hashlib import blake2b
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken
-from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json
 
@@ -121,63 +118,3 @@ def read_bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
                 " shorter text"
             )
         yield line
-
-
-class UniqueIds:
-    """Record of the documents so far: their ids, and hashes of their contents.
-
-    Parameters
-    ----------
-    own_ids
-        True if ids are the user's: two different documents with one id are then an error. Otherwise the first counts.
-    """
-
-    def __init__(self, own_ids: bool = True) -> None:
-        self.own_ids = own_ids
-        self._seen: dict[str, bytes] = {}
-        self._repeats: dict[str, int] = {}
-
-    def is_new(self, document: Document, where: str) -> bool:
-        """Record a document, and return whether its id is new.
-
-        Parameters
-        ----------
-        where
-            File and line of the document, for the message.
-
-        Raises
-        ------
-        MacroscopeError
-            If ids are the user's and another document had this id.
-        """
-        content = _digest(document)
-        before = self._seen.get(document.id)
-        if self.own_ids and before not in (None, content):
-            raise MacroscopeError(
-                f"{where}: an earlier document with another text has the id {document.id!r}, too; give each document"
-                " an id of its own, or none"
-            )
-        self._seen[document.id] = content
-        return before is None
-
-    def numbered(self, document: Document, name: Callable[[str, int], str]) -> Document:
-        """Return a document, under another id if another text has its id.
-
-        The same text under the same id stays as it is, so that it is a repetition.
-
-        Parameters
-        ----------
-        name
-            Function of an id and the number of its text, from 1, that returns another id.
-        """
-        first = document
-        number = self._repeats.get(first.id, 1)
-        while self._seen.get(document.id, _digest(document)) != _digest(document):
-            number += 1
-            document = replace(first, id=name(first.id, number))
-        self._repeats[first.id] = number
-        return document
-
-
-def _digest(document: Document) -> bytes:
-    return blake2b(repr(document).encode("utf-8", "surrogatepass"), digest_size=16).digest()

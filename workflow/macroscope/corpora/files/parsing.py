@@ -13,8 +13,8 @@ from typing import Any
 from macroscope.corpora.files.hard_wraps import join_hard_wraps
 from macroscope.corpora.files.headings import NONE, SplitText, split_sections
 from macroscope.corpora.plain_text import compose, tidy
-from macroscope.corpora.records import UniqueIds
 from macroscope.corpora.splits import assign_split
+from macroscope.corpora.unique_ids import UniqueIds
 from macroscope.document_keys import number_sample
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
