@@ -9,8 +9,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.gate.decision import FAIL, INCONCLUSIVE, PASS
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
-from macroscope.gate.runs import find_run
 from macroscope.missing import Missing, write_missing
+from macroscope.reporting.finished_runs import find_run
 
 from .conftest import CONFIG, SIGNATURE, row, rule, write_run
 

@@ -50,7 +50,7 @@ def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None,
     from macroscope.gate.formats import format_text, write_result
     from macroscope.gate.policy import read_policy
     from macroscope.gate.policy_template import choose_pairs, write_starting_policy
-    from macroscope.gate.runs import find_run
+    from macroscope.reporting.finished_runs import find_run
 
     if init:
         run = find_run(candidate)

@@ -9,8 +9,8 @@ from typing import Any
 from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import statistics_of
 from macroscope.errors import MacroscopeError
-from macroscope.gate.runs import Key, Number, Run
 from macroscope.options import CONTROL
+from macroscope.reporting.finished_runs import Key, Number, Run
 from macroscope.statistics.declaration import Statistic, match_declaration
 
 RUN_SEED = "run_seed"

@@ -24,8 +24,8 @@ from macroscope.gate.decision import (
     sample_size_factor,
 )
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
-from macroscope.gate.runs import Key, Number, Run
 from macroscope.options import CONTROL, KEPT_NAMES
+from macroscope.reporting.finished_runs import Key, Number, Run
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.pairs import DIFFERENCE, RATIO, UNLIKE_SIZES
 

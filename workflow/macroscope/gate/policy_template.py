@@ -12,8 +12,8 @@ from macroscope.files import write_text
 from macroscope.gate.comparability import find_declaration
 from macroscope.gate.decision import at_confidence, difference, logarithm
 from macroscope.gate.evaluate import Comparison
-from macroscope.gate.runs import Key, Number, Run
 from macroscope.options import KEPT_NAMES
+from macroscope.reporting.finished_runs import Key, Number, Run
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 
 CONFIDENCE = 0.95

@@ -1,4 +1,4 @@
-"""Finished runs: the statistics that a gate reads from their tables."""
+"""Finished runs: their folders, and the statistics in their tables, for what compares runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from macroscope.statistics.tidy import COLUMNS
 from macroscope.tables import read_csv
 
 CONFIG, STATISTICS, CORPORA, PAIRS = "config.json", "tables/statistics.csv", "tables/corpora.csv", "tables/pairs.csv"
-"""Files of a run that a gate reads, the last one optional; so is the table of what failed (`missing`)."""
+"""Files of a run that are read, the last one optional; so is the table of what failed (`missing`)."""
 _INTERVAL = ("value", "ci_low", "ci_high")
 Key = tuple[str, str, str, str]
 """(corpus, system, critic, statistic)"""
@@ -115,11 +115,11 @@ def find_run(argument: str) -> tuple[Run, str | None]:
         If there is no finished run, or the run has no such system.
     """
     if Path(argument).exists():
-        return read_run(_folder_of(Path(argument))), None
+        return read_run(find_run_folder(Path(argument))), None
     path, colon, system = argument.rpartition(":")
     if not colon or not Path(path).exists():
         raise MacroscopeError(f"{argument}: no such folder; give a finished run, results/RUN or results/RUN:SYSTEM")
-    run = read_run(_folder_of(Path(path)))
+    run = read_run(find_run_folder(Path(path)))
     if system not in run.systems:
         raise MacroscopeError(f"{path}: the run has no statistics of a system '{system}'{nearest(system, run.systems)}")
     return run, system
@@ -156,7 +156,14 @@ def parse_signature(signature: str) -> dict[str, str]:
     return values
 
 
-def _folder_of(path: Path) -> Path:
+def find_run_folder(path: Path) -> Path:
+    """Return the folder `results/<run>` of a finished run: the path itself, or the only run in it.
+
+    Raises
+    ------
+    MacroscopeError
+        If there is no finished run, or there are several.
+    """
     if path.is_file():
         path = path.parent
     if (path / STATISTICS).exists():
