@@ -46,7 +46,7 @@ def snakemake(folder, *arguments):
 
 
 def test_the_commands_are_those_of_the_workflow(texts, tmp_path):
-    plan, _ = prepare(texts / "real.jsonl", texts / "mine.jsonl", list(default_critics()), {}, 1, tmp_path)
+    plan = prepare(texts / "real.jsonl", texts / "mine.jsonl", list(default_critics()), {}, 1, tmp_path)
     tasks = tasks_of(plan, Machine(2), tmp_path)
     printed = snakemake(tmp_path, "--dry-run", "--printshellcmds", "--forceall")
     commands = [shlex.split(line) for line in re.findall(r"^ *python -m macroscope (.*)$", printed, re.MULTILINE)]
@@ -87,5 +87,7 @@ def test_the_statistics_are_those_of_the_command_byte_by_byte(texts, tmp_path):
     page = result.report(tmp_path / "report")
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert {path.name for path in page.parent.iterdir()} == {"report.html", "pages", "reader", "figures", "tables"}
+    saved = result.save(tmp_path / "saved")
+    assert repr(macroscope.load(saved)) == repr(result)
     # Snakemake goes on from there.
     assert "Nothing to be done" in snakemake(tmp_path / "kept", "--dry-run")

@@ -6,11 +6,16 @@ It has five rooms, through which data flow from left to right: `corpora`, `syste
 """
 
 from importlib import import_module
-from typing import Any
 
 __version__ = "0.1.0"
 _PUBLIC = {
     "compare": "macroscope.api.comparison",
+    "critics": "macroscope.api.critic_functions",
+    "read_texts": "macroscope.api.texts",
+    "profile": "macroscope.api.texts",
+    "list_critics": "macroscope.api.listing",
+    "list_languages": "macroscope.api.listing",
+    "load": "macroscope.api.result",
     "Comparison": "macroscope.api.result",
     "MacroscopeError": "macroscope.errors",
 }
@@ -18,7 +23,7 @@ _PUBLIC = {
 __all__ = ["__version__", *_PUBLIC]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'macroscope' has no attribute '{name}'")
     value = globals()[name] = getattr(import_module(_PUBLIC[name]), name)

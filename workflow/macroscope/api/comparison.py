@@ -11,7 +11,7 @@ from typing import Any
 from tqdm import tqdm
 
 from macroscope.api.inputs import write_candidates, write_collection
-from macroscope.api.result import Comparison
+from macroscope.api.result import Comparison, require_new, write_reasons
 from macroscope.criticize import run
 from macroscope.criticize.folder import render_config
 from macroscope.criticize.languages import choose_language
@@ -79,11 +79,12 @@ def compare(
     >>> result.scorecard  # doctest: +SKIP
     """
     cores = _cores(n_jobs)
-    folder = _new_folder(keep)
+    folder = Path(tempfile.mkdtemp(prefix="macroscope-")).resolve() if keep is None else require_new(keep, "`keep`")
     try:
+        run.require_output(folder)
         options = critics if isinstance(critics, Mapping) else {}
         named = [critics] if isinstance(critics, str) else list(critics)
-        plan, reasons = prepare(reference, candidates, named, options, seed, folder)
+        plan = prepare(reference, candidates, named, options, seed, folder)
 
         def make(targets: Sequence[str], description: str) -> None:
             tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)
@@ -96,21 +97,10 @@ def compare(
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    result = Comparison(plan, folder, reasons, lambda: make(plan.targets(), "report"))
+    result = Comparison(plan, folder / plan.results, lambda: make(plan.targets(), "report"))
     if keep is None:
         weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
     return result
-
-
-def _new_folder(keep: str | Path | None) -> Path:
-    """Return the folder for the files of a comparison: a temporary one, or a user's, which is new or empty."""
-    if keep is None:
-        return Path(tempfile.mkdtemp(prefix="macroscope-")).resolve()
-    folder = Path(keep).resolve()
-    run.require_output(folder)
-    if folder.is_dir() and any(folder.iterdir()):
-        raise MacroscopeError(f"{folder}: a folder with other things in it; give a new one as `keep`")
-    return folder
 
 
 def prepare(
@@ -120,8 +110,8 @@ def prepare(
     options: Mapping[str, Mapping[str, Any]],
     seed: int,
     folder: Path,
-) -> tuple[Plan, list[str]]:
-    """Write texts and config into a folder; return the plan, and sentences about the critics that are left out."""
+) -> Plan:
+    """Write texts, config and reasons for critics that are left out into a folder, and return the plan."""
     texts = folder / _TEXTS
     real, judged = write_collection(reference, texts, "reference"), write_candidates(candidates, texts)
     profile, profiles = run.profile_collections(real, judged)
@@ -135,7 +125,8 @@ def prepare(
     write_text(folder / run.CONFIG, render_config(config, command))
     write_output(table_of(profile, profiles).rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
     write_text(folder / plan.results / "config.json", plan.effective_json())
-    return plan, choice.reasons
+    write_reasons(folder / plan.results, choice.reasons)
+    return plan
 
 
 def _cores(n_jobs: int | None) -> int:

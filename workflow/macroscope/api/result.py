@@ -1,16 +1,21 @@
-"""The result of a comparison: scorecard, statistics and documents as data frames, and the report."""
+"""The result of a comparison: scorecard, statistics and documents as data frames, and the report; saved, and loaded."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
+from macroscope.api.scorecard_html import render_html
+from macroscope.config.schema import load_config
 from macroscope.critics.attributions import read_attributions
-from macroscope.files import atomic
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic, read_json, require_folder, write_json
+from macroscope.missing import Missing, read_missing
 from macroscope.options import READABLE_NAMES
-from macroscope.plan import Plan
+from macroscope.plan import Plan, config_of_run
+from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.scorecard import build_scorecards, format_cell
 from macroscope.reporting.scorecard_text import render_legend, render_scorecard
 from macroscope.reporting.tables import read_scorecard, read_statistics, read_warnings
@@ -19,8 +24,12 @@ _REPORT = ("report.html", "pages", "reader", "figures", "tables")
 """Files and folders of a report; the page and the folders refer to each other."""
 
 
+LEFT_OUT = "left_out.json"
+"""File in the folder of a run: sentences about the critics that are left out."""
+
+
 class Comparison:
-    """The result of `macroscope.compare`.
+    """The result of `macroscope.compare`, or of a finished run (`macroscope.load`).
 
     Printed, it is the scorecard as text; a notebook shows it as a table.
 
@@ -29,33 +38,42 @@ class Comparison:
     plan
         Plan of the run.
     folder
-        Folder with its files.
-    reasons
-        Sentences about the critics that are left out.
+        Folder of the run, results/<run>.
     make_report
         Function that makes the run's report in the folder.
+
+    Attributes
+    ----------
+    folder
+        Folder of the run.
+    reasons
+        Sentences about the critics that are left out, or that fit the texts in part.
     """
 
-    def __init__(self, plan: Plan, folder: Path, reasons: list[str], make_report: Callable[[], None]) -> None:
+    def __init__(self, plan: Plan, folder: Path, make_report: Callable[[], None]) -> None:
         self._plan, self._make_report = plan, make_report
-        self.folder, self.reasons = folder, reasons
+        self.folder = folder
+        self.reasons: list[str] = read_json(folder / LEFT_OUT) if (folder / LEFT_OUT).exists() else []
 
     @cached_property
     def scorecard(self) -> pd.DataFrame:
         """The picture: a row per system, the least like real text first, and a column per critic.
 
         A cell is a sign and the detectability with its interval: "≠ 71 % [65, 76]". Half of real text against the other
-        half is the last row.
+        half is the last row. The rows of a run of several corpora have the name of the corpus, too.
         """
-        (scorecard,) = build_scorecards(self.detectability)
-        rows = {
-            READABLE_NAMES.get(system, system): {
-                critic: format_cell(cells[critic]) for critic in scorecard.critics if critic in cells
+        tables = {}
+        for scorecard in build_scorecards(self.detectability):
+            rows = {
+                READABLE_NAMES.get(system, system): {
+                    critic: format_cell(cells[critic]) for critic in scorecard.critics if critic in cells
+                }
+                for system, cells in scorecard.rows.items()
             }
-            for system, cells in scorecard.rows.items()
-        }
-        frame = pd.DataFrame.from_dict(rows, orient="index", columns=scorecard.critics)
-        return frame.fillna("").rename_axis(index="system", columns="critic")
+            frame = pd.DataFrame.from_dict(rows, orient="index", columns=scorecard.critics)
+            tables[scorecard.corpus] = frame.rename_axis(index="system", columns="critic")
+        joined = next(iter(tables.values())) if len(tables) == 1 else pd.concat(tables, names=["corpus"])
+        return joined.fillna("")
 
     @cached_property
     def detectability(self) -> pd.DataFrame:
@@ -89,7 +107,8 @@ class Comparison:
         """
         tables = []
         for (critic, _, system), path in self._plan.reporting.attributions().items():
-            rows = pd.DataFrame(read_attributions(self.folder / path), columns=["id", "score", "marks"])
+            file = self.folder / Path(path).relative_to(self._plan.results)
+            rows = pd.DataFrame(read_attributions(file), columns=["id", "score", "marks"])
             tables.append(rows.assign(system=system, critic=critic))
         table = pd.concat(tables, ignore_index=True)
         return table.astype({"score": float})[["system", "critic", "id", "score", "marks"]]
@@ -106,33 +125,104 @@ class Comparison:
             If a job failed.
         """
         self._make_report()
-        results = self.folder / self._plan.results
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         for name in _REPORT:
+            made = self.folder / name
             with atomic(target / name) as path:
-                (shutil.copytree if (results / name).is_dir() else shutil.copyfile)(results / name, path)
+                (shutil.copytree if made.is_dir() else shutil.copyfile)(made, path)
         return target / _REPORT[0]
+
+    def save(self, folder: str | Path) -> Path:
+        """Save the result with its report into a new or empty folder, and return the folder of the run in it.
+
+        `macroscope.load`, `macroscope timeline` and `macroscope gate` read it.
+
+        Raises
+        ------
+        MacroscopeError
+            If the folder holds other things, or a job failed.
+        """
+        target = require_new(folder, "save(folder)")
+        self._make_report()
+        copy = target / self._plan.results
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with atomic(copy) as path:
+            shutil.copytree(self.folder, path)
+        return copy
+
+    @property
+    def missing(self) -> list[Missing]:
+        """Corpora, systems and critics that failed, with their reasons."""
+        return read_missing(self._tables)
 
     @property
     def _tables(self) -> Path:
-        return self.folder / self._plan.results / "tables"
-
-    @property
-    def _legend(self) -> str:
-        return render_legend(self._plan.config.statistics.margin)
+        return self.folder / "tables"
 
     @property
     def _remarks(self) -> list[str]:
         warned = [f"Warning ({row.critic}, {row.title}): {row.warning}" for row in self.warnings.itertuples()]
-        return [*self.reasons, *warned]
+        return [*self.reasons, *warned, *(f"Missing: {entry.name} {entry.explanation}" for entry in self.missing)]
 
     def __repr__(self) -> str:
-        return "\n\n".join([render_scorecard(self.detectability), self._legend, *self._remarks])
+        legend = render_legend(self._plan.config.statistics.margin)
+        return "\n\n".join([render_scorecard(self.detectability, self.missing), legend, *self._remarks])
 
     def _repr_html_(self) -> str:
         """Return the scorecard, its legend and the warnings as HTML, for notebooks."""
-        from html import escape
+        scorecards = list(build_scorecards(self.detectability, self.missing))
+        return render_html(scorecards, self._plan.config.statistics.margin, self._remarks)
 
-        paragraphs = [self._legend, *self._remarks]
-        return self.scorecard.to_html() + "".join(f"<p>{escape(text)}</p>" for text in paragraphs)
+
+def load(folder: str | Path) -> Comparison:
+    """Load a saved result, or that of any finished run.
+
+    Parameters
+    ----------
+    folder
+        What `Comparison.save` was given, the output of `macroscope criticize`, or results/<run> of a workflow.
+
+    Raises
+    ------
+    MacroscopeError
+        If there is no finished run.
+
+    Examples
+    --------
+    >>> result.save("judged")  # doctest: +SKIP
+    >>> macroscope.load("judged").scorecard  # doctest: +SKIP
+    """
+    run = find_run_folder(Path(folder))
+
+    def require_report() -> None:
+        for name in _REPORT:
+            if not (run / name).exists():
+                raise MacroscopeError(f"{run}: {name} is missing; finish the run")
+
+    return Comparison(Plan(load_config(config_of_run(run))), run, require_report)
+
+
+def require_new(folder: str | Path, argument: str) -> Path:
+    """Return the absolute path of a folder that is new or empty.
+
+    Parameters
+    ----------
+    argument
+        Name of the argument, for the message.
+
+    Raises
+    ------
+    MacroscopeError
+        If it is a file, or holds other things.
+    """
+    path = Path(folder).resolve()
+    require_folder(path)
+    if path.is_dir() and any(path.iterdir()):
+        raise MacroscopeError(f"{path}: a folder with other things in it; give a new one as {argument}")
+    return path
+
+
+def write_reasons(folder: Path, reasons: Sequence[str]) -> None:
+    """Write the sentences about critics that are left out into the folder of a run."""
+    write_json(folder / LEFT_OUT, list(reasons))

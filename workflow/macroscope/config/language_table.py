@@ -23,15 +23,20 @@ With another encoder, `clusters`, `coherence` and `narrative` judge other langua
 """
 
 
-def language_table() -> str:
-    """Return the page as Markdown."""
-    fits = {
+def language_fits() -> dict[str, dict[str, LanguageFit]]:
+    """Return critic -> code of a language -> the critic's support for it, with the options of `criticize`."""
+    return {
         name: {
             language: language_fit(plugin.data, plugin.options(**(plugin.data.criticize or {})), language)
             for language in LANGUAGES
         }
         for name, plugin in critics().items()
     }
+
+
+def language_table() -> str:
+    """Return the page as Markdown."""
+    fits = language_fits()
     return "\n".join([_INTRODUCTION.format(number=len(LANGUAGES)), *_levels(fits), *_reasons(fits)]) + "\n"
 
 

@@ -1,8 +1,16 @@
-"""Critics: documents -> latents and T(x). One folder per critic; other packages may add critics by entry points."""
+"""Critics: documents -> latents and T(x). One folder per critic; other packages may add critics by entry points.
 
+A critic's package can be called: `macroscope.critics.tendencies(real, mine)`.
+"""
+
+import sys
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 
+from macroscope.critics.callable_packages import CriticPackage, CriticsRoom
 from macroscope.critics.declaration import STAGES, Critic
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Plugin, discover, require
@@ -66,3 +74,21 @@ def stage_specific_options(critic: Critic) -> set[str]:
 def is_critic(name: str) -> bool:
     """Return whether a name is that of a critic, or could be that of a critic's variant."""
     return name.partition(VARIANT_SEPARATOR)[0] in critics()
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Return a sub-package at its first use, or the stand-in for the package of a plug-in's critic."""
+    full_name = f"{__name__}.{name}"
+    if not name.startswith("_"):
+        if find_spec(full_name) is not None:
+            return import_module(full_name)
+        if name in critics():
+            return CriticPackage(full_name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *critics()})
+
+
+sys.modules[__name__].__class__ = CriticsRoom

@@ -1,0 +1,95 @@
+"""Results: saved, loaded, shown in a notebook."""
+
+import pandas as pd
+import pytest
+
+import macroscope
+from macroscope import MacroscopeError
+from macroscope.api.result import Comparison, write_reasons
+from macroscope.api.scorecard_html import render_html
+from macroscope.config.schema import parse_config
+from macroscope.missing import Missing, write_missing
+from macroscope.options import SPLIT_HALF
+from macroscope.plan import Plan
+from macroscope.reporting.scorecard import COLUMNS, INCONCLUSIVE, UNLIKE, build_scorecards
+from macroscope.tables import write_csv
+
+CONFIG = {
+    "run": "judged",
+    "corpora": {name: {"source": "files", "files": ["real.jsonl"]} for name in ("wiki", "web")},
+    "systems": {"lm": {"kind": "files", "files": ["mine.jsonl"]}},
+    "comparisons": [{"corpus": name, "systems": ["lm"], "critics": ["tendencies"]} for name in ("wiki", "web")],
+}
+
+
+def scorecard_table(corpora):
+    rows = [
+        (corpus, system, "tendencies", verdict, 0.8, 0.7, 0.9, 40, 30)
+        for corpus in corpora
+        for system, verdict in (("lm<b>", UNLIKE), (SPLIT_HALF, INCONCLUSIVE))
+    ]
+    named = ["corpus", "system", "critic", "verdict", "c2st_auc", "ci_low", "ci_high", "n_reference", "n_candidate"]
+    return pd.DataFrame(rows, columns=named).reindex(columns=list(COLUMNS)).assign(check=False, warned=False)
+
+
+@pytest.fixture
+def finished(tmp_path):
+    """A finished run of two corpora, with a part that failed and a critic that was left out."""
+    folder = tmp_path / "results" / "judged"
+    for name in ("tables", "pages", "reader", "figures"):
+        (folder / name).mkdir(parents=True)
+    plan = Plan(parse_config(CONFIG))
+    (folder / "config.json").write_text(plan.effective_json())
+    (folder / "report.html").write_text("the report")
+    write_csv(scorecard_table(["wiki", "web"]), folder / "tables" / "scorecard.csv")
+    write_csv(pd.DataFrame({"system": ["lm"]}), folder / "tables" / "statistics.csv")
+    warnings = pd.DataFrame([("tendencies", "wiki", "T", "Beware.")], columns=["critic", "corpus", "title", "warning"])
+    write_csv(warnings, folder / "tables" / "warnings.csv")
+    write_missing([Missing(corpus="wiki", critic="topics", reason="too few words")], folder / "tables")
+    write_reasons(folder, ["The critic 'coherence' is left out."])
+    return tmp_path
+
+
+def test_a_saved_result_is_loaded_as_it_was(finished, tmp_path):
+    made = []
+    plan = Plan(parse_config(CONFIG))
+    result = Comparison(plan, finished / "results" / "judged", lambda: made.append(True))
+    assert result.save(tmp_path / "saved") == tmp_path / "saved" / "results" / "judged"
+    assert made == [True]
+    loaded = macroscope.load(tmp_path / "saved")
+    assert repr(loaded) == repr(result)
+    for text in ("Beware.", "'coherence' is left out", "critic 'topics' on 'wiki' failed: too few words"):
+        assert text in repr(loaded)
+        assert text.replace("'", "&#x27;") in loaded._repr_html_()
+    assert loaded.report(tmp_path / "report").read_text() == "the report"
+
+
+def test_a_folder_with_other_things_is_not_saved_to(finished, tmp_path):
+    result = macroscope.load(finished)
+    with pytest.raises(MacroscopeError, match="a folder with other things in it"):
+        result.save(finished)
+
+
+def test_an_unfinished_run_is_not_loaded(tmp_path):
+    with pytest.raises(MacroscopeError, match="no finished run"):
+        macroscope.load(tmp_path)
+
+
+def test_a_run_without_a_report_says_so(finished, tmp_path):
+    (finished / "results" / "judged" / "report.html").unlink()
+    with pytest.raises(MacroscopeError, match=r"report\.html is missing; finish the run"):
+        macroscope.load(finished).report(tmp_path / "report")
+
+
+def test_several_corpora_are_rows_of_their_own(finished):
+    scorecard = macroscope.load(finished).scorecard
+    assert scorecard.index.names == ["corpus", "system"]
+    assert scorecard.loc[("web", "lm<b>"), "tendencies"] == "≠ 80 % [70, 90]"
+
+
+def test_a_notebook_shows_verdicts_in_colour_and_escapes_names():
+    html = render_html(list(build_scorecards(scorecard_table(["wiki"]))), 0.1, ["1 < 2"])
+    assert "lm&lt;b&gt;" in html
+    assert '<td title="30 texts against 40" style="color: #D55E00">≠ 80 % [70, 90]</td>' in html
+    assert "<p>1 &lt; 2</p>" in html
+    assert "<caption>" not in html

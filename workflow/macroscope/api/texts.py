@@ -1,0 +1,91 @@
+"""Texts of any form as a data frame, and their profile, without judging them."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from macroscope.api.inputs import write_candidates, write_collection
+from macroscope.corpora.files import FieldNames
+from macroscope.corpora.files.reading import read_user_documents
+from macroscope.corpora.files.selection import Selection, Side
+from macroscope.criticize import run
+from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.profile import table_of
+from macroscope.documents import Document, Provenance
+
+_COLUMNS = ("id", "split", "title", "label", "prompt", "text", "sections")
+
+
+def read_texts(
+    texts: Any,
+    *,
+    text_field: str | None = None,
+    prompt_field: str | None = None,
+    id_field: str | None = None,
+    side: Side | None = None,
+) -> pd.DataFrame:
+    """Read texts as they are judged: from a file or folder of any format that is known, or from any form of `compare`.
+
+    Parameters
+    ----------
+    texts
+        A path, or texts in another form of `compare`.
+    text_field, prompt_field, id_field
+        Names of the fields of the records; default: what the format of the file says.
+    side
+        "people" or "models": the authors of the texts to read, of files that hold both; default: all.
+
+    Returns
+    -------
+    data frame
+        A row per text: `id`, `split`, `title`, `label`, `prompt` (missing if unknown), `text`, and `sections`, a list
+        of dicts with `title` and `text`. `compare` takes it in place of the texts.
+
+    Raises
+    ------
+    MacroscopeError
+        If a file cannot be read, or a record is malformed; with file and line.
+
+    Examples
+    --------
+    >>> macroscope.read_texts("samples.jsonl").text.str.len().describe()  # doctest: +SKIP
+    """
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
+        files = write_collection(texts, Path(folder), "texts")
+        shares = (run.VALID_SHARE, run.TEST_SHARE)
+        fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
+        documents = read_user_documents(files, Provenance("texts"), *shares, Selection(fields, side=side))
+        return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
+
+
+def profile(reference: Any, candidates: Any) -> pd.DataFrame:
+    """Profile real texts and texts to judge, in seconds: sizes, languages, headings, what they share.
+
+    Parameters
+    ----------
+    reference, candidates
+        As in `compare`.
+
+    Returns
+    -------
+    data frame
+        A row per property, a column per collection, as `macroscope criticize --dry-run` prints it.
+
+    Raises
+    ------
+    MacroscopeError
+        If a file cannot be read, or a record is malformed; with file and line.
+    """
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as name:
+        folder = Path(name)
+        real, judged = write_collection(reference, folder, "reference"), write_candidates(candidates, folder)
+        return table_of(*run.profile_collections(real, judged, GivenFields()))
+
+
+def _row(document: Document) -> Mapping[str, Any]:
+    row = {name: getattr(document, name) for name in _COLUMNS}
+    return row | {"sections": [asdict(section) for section in document.sections]}
