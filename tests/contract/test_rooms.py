@@ -30,7 +30,7 @@ FLOORS = [
     {"config"},
     {"plan"},
     {"reporting"},
-    {"human", "gate", "criticize"},
+    {"human", "gate", "timelines", "criticize"},
     {"cli", "api"},
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""

@@ -16,6 +16,8 @@ _PUBLIC = {
     "list_critics": "macroscope.api.listing",
     "list_languages": "macroscope.api.listing",
     "load": "macroscope.api.result",
+    "timeline": "macroscope.api.timeline",
+    "Timeline": "macroscope.api.timeline",
     "Comparison": "macroscope.api.result",
     "MacroscopeError": "macroscope.errors",
 }

@@ -6,6 +6,8 @@ from macroscope.api.result import Comparison as Comparison
 from macroscope.api.result import load as load
 from macroscope.api.texts import profile as profile
 from macroscope.api.texts import read_texts as read_texts
+from macroscope.api.timeline import Timeline as Timeline
+from macroscope.api.timeline import timeline as timeline
 from macroscope.errors import MacroscopeError as MacroscopeError
 
 __version__: str

@@ -4,18 +4,17 @@ import inspect
 import textwrap
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from macroscope import critics
+import macroscope.critics
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.critics import get_critic
 from macroscope.errors import MacroscopeError, nearest
 
-__all__ = ["Critics", "critics"]
 _TEXTS = ("real", "mine")
 _GENERAL = ("seed", "n_jobs", "progress", "keep")
 """Arguments of `compare` that every critic has."""
@@ -44,6 +43,10 @@ class Critics(Protocol):
 
     def __getattr__(self, name: str) -> CriticFunction:
         """Return a critic by its name."""
+
+
+critics = cast(Critics, macroscope.critics)
+"""The room of the critics, under its public type."""
 
 
 def judge(critic: str, real: Any, mine: Any, /, **arguments: Any) -> Comparison:

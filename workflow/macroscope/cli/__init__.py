@@ -20,6 +20,7 @@ from macroscope.cli.criticize import criticize
 from macroscope.cli.experiments import experiments
 from macroscope.cli.gate import WithoutVerdict, gate
 from macroscope.cli.run import PASSED_ON, demo, run
+from macroscope.cli.timeline import timeline
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError, escape_controls
@@ -52,6 +53,7 @@ app.command(context_settings=PASSED_ON)(run)
 app.command(context_settings=PASSED_ON)(demo)
 app.command()(experiments)
 app.command()(gate)
+app.command()(timeline)
 app.add_typer(human.app, name="human")
 app.add_typer(config.app, name="config")
 app.add_typer(statistics.app, name="statistics")

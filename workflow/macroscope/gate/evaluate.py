@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.gate.comparability import find_declaration, require_comparable
 from macroscope.gate.decision import (
     INCONCLUSIVE,
     Tolerated,
@@ -25,6 +24,7 @@ from macroscope.gate.decision import (
 )
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
 from macroscope.options import CONTROL, KEPT_NAMES
+from macroscope.reporting.comparability import find_declaration, require_comparable
 from macroscope.reporting.finished_runs import Key, Number, Run
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.pairs import DIFFERENCE, RATIO, UNLIKE_SIZES

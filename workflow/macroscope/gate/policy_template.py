@@ -9,10 +9,10 @@ import numpy as np
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
-from macroscope.gate.comparability import find_declaration
 from macroscope.gate.decision import at_confidence, difference, logarithm
 from macroscope.gate.evaluate import Comparison
 from macroscope.options import KEPT_NAMES
+from macroscope.reporting.comparability import find_declaration
 from macroscope.reporting.finished_runs import Key, Number, Run
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 

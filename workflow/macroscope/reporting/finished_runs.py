@@ -81,6 +81,11 @@ class Run:
         """Return the names of all systems with statistics, and of those that failed."""
         return {system for _, system, _, _ in self.numbers} | {entry.system for entry in self.missing if entry.system}
 
+    @property
+    def confidence(self) -> float:
+        """Return the level of the run's intervals."""
+        return float(self.config["statistics"]["confidence"])
+
     def explain_absence(self, key: Key) -> str:
         """Return " (failed: REASON)" for a statistic of a part of the run that failed; "" for others."""
         corpus, system, critic, _ = key
