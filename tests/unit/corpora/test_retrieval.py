@@ -347,10 +347,12 @@ def test_shipped_registry_is_complete(monkeypatch):
     monkeypatch.undo()
     for name, source in retrieval._registry().items():
         assert source == retrieval.find_remote_source(name)
-        assert source.source in sources() or source.source is None
+        assert source.source in (*sources(), None)
         assert source.licence
         assert source.citation
-        assert all(url.startswith("https://") for file in source.files for url in file.urls)
+        assert all(url.startswith(("https://", "pypi:/")) for file in source.files for url in file.urls)
+        # A package is a wheel of the index's choice, unless its file has a checksum.
+        assert all(file.sha256 for file in source.files if file.urls[0].startswith("pypi:"))
     with pytest.raises(MacroscopeError, match="did you mean 'pubmed'"):
         retrieval.find_remote_source("pubmd")
 

@@ -83,6 +83,7 @@ def test_parts_that_two_corpora_read_in_the_same_way_are_extracted_once():
             r"corpora\.c\.dataset: 'webtex' is not a source .*did you mean 'webtext'",
         ),
         ({"source": "webtext", "dataset": "pubmed"}, r"corpora\.c: 'pubmed' .* is read by 'source: cohan'"),
+        ({"source": "wikipedia", "dump": "smollm2-135m"}, r"c\.dump: 'smollm2-135m' .* has the weights of a model"),
         (
             {"source": "webtext", "dataset": "gpt2-xl-output", "splits": ["train"]},
             r"corpora\.c\.splits: 'gpt2-xl-output' has no file for train",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import requests
 from urllib3.exceptions import HTTPError, NewConnectionError
@@ -208,6 +208,16 @@ def _validator(response: requests.Response) -> str | None:
     """Return the value for If-Range: the strong ETag, or the date of the last change."""
     etag = response.headers.get("ETag")
     return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
+
+
+def copy_stream(stream: IO[bytes], destination: Path) -> Download:
+    """Copy a stream to the part of a destination."""
+    digest, size = hashlib.sha256(), 0
+    with part_path(destination).open("wb") as target:
+        while piece := stream.read(PIECE_BYTES):
+            digest.update(piece)
+            size += target.write(piece)
+    return Download(size, digest.hexdigest(), None)
 
 
 def hash_file(path: Path) -> "hashlib._Hash":

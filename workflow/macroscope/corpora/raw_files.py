@@ -99,6 +99,10 @@ def list_parts(
     if name is None:
         raise MacroscopeError(f"{place}: no raw files; give '{option}', a source of resources/sources.yaml, or 'files'")
     remote = resolve_source(name, f"{place}.{option}")
+    if remote.source is None:
+        raise MacroscopeError(
+            f"{place}.{option}: {name!r} of resources/sources.yaml has the weights of a model, not texts"
+        )
     if remote.source != source:
         raise MacroscopeError(
             f"{place}: {name!r} of resources/sources.yaml is read by 'source: {remote.source}', not by {source!r};"

