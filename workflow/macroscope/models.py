@@ -36,6 +36,8 @@ class ModelSource:
         Name in the config.
     location
         Folder or hub name for `from_pretrained`; None for a model that is trained from scratch.
+    gguf
+        Name of the GGUF file in that folder, which then has the weights and the tokenizer.
     revision
         Revision of the hub repository, if the registry names one.
     configuration
@@ -46,26 +48,43 @@ class ModelSource:
     name: str
     location: str | None
     revision: str | None = None
+    gguf: str | None = None
     configuration: dict[str, Any] = field(default_factory=dict)
 
 
-def resolve(name: str) -> ModelSource:
-    """Find a model: first in the registry, then as a local folder, then on the hub.
+def resolve(name: str, weights: Path | None = None) -> ModelSource:
+    """Find a model: first in the registry, then as a local folder or GGUF file, then on the hub.
+
+    Parameters
+    ----------
+    weights
+        Retrieved weights, of a model that the registry has as `retrieved_weights`.
 
     Raises
     ------
     MacroscopeError
-        If the weights in an installed package do not have the registered checksum.
+        If the weights in an installed package do not have the registered checksum, or those to retrieve are missing.
     """
     entry = _registry().get(name)
     if entry is None:
-        return ModelSource(name, str(Path(name).resolve()) if Path(name).is_dir() else name)
+        return _find_local(name) or ModelSource(name, name)
     if "configuration" in entry:
         return ModelSource(name, None, configuration=entry["configuration"])
+    if "gguf" in entry:
+        return _in_gguf(name, _require_weights(name, weights))
     folder = _find_packaged(entry) if "package" in entry else None
     if folder is not None:
         return ModelSource(name, str(folder))
     return ModelSource(name, entry["hub"], entry.get("revision"))
+
+
+def retrieved_weights(name: str) -> str | None:
+    """Return the name of the file that has a model's weights, of the source of its name in resources/sources.yaml.
+
+    None for a model that is not retrieved so.
+    """
+    file: str | None = _registry().get(name, {}).get("gguf")
+    return file
 
 
 def has_weights(name: str) -> bool:
@@ -122,6 +141,27 @@ def load_error(source: ModelSource, error: Exception, what: str = "model") -> Ma
 @cache
 def _registry() -> dict[str, dict[str, Any]]:
     return yaml.safe_load((RESOURCES / "models.yaml").read_text(encoding="utf-8"))
+
+
+def _find_local(name: str) -> ModelSource | None:
+    """Find a model in a folder or a GGUF file of this machine."""
+    path = Path(name).resolve()
+    if path.suffix == ".gguf" and path.is_file():
+        return _in_gguf(name, path)
+    return ModelSource(name, str(path)) if path.is_dir() else None
+
+
+def _in_gguf(name: str, path: Path) -> ModelSource:
+    return ModelSource(name, str(path.parent), gguf=path.name)
+
+
+def _require_weights(name: str, weights: Path | None) -> Path:
+    if weights is None:
+        raise MacroscopeError(
+            f"model {name!r}: its weights are retrieved for systems of kind language_model alone; give another model,"
+            " such as minilm for embeddings"
+        )
+    return weights
 
 
 def _find_packaged(entry: dict[str, Any]) -> Path | None:

@@ -54,6 +54,7 @@ def load_pretrained(source: ModelSource, kind: Any, new_head: bool = False, **op
             trust_remote_code=False,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # they are checked below
+            **_file_option(source),
             **options,
         )
     except Exception as error:  # transformers, safetensors, hub and file errors have no common base
@@ -73,7 +74,20 @@ def load_pretrained(source: ModelSource, kind: Any, new_head: bool = False, **op
     unused = [key for key in report["unexpected_keys"] if key.removeprefix(prefix).split(".")[0] in layers]
     unused = [key for key in unused if is_needed(key) and not key.endswith(_BUFFERS)]
     _require_none(source, unused, "has weights that its config has no place for:", "they would not be used")
+    if source.gguf:
+        _forget_quantization(model)
     return model
+
+
+def _file_option(source: ModelSource) -> dict[str, str]:
+    return {"gguf_file": source.gguf} if source.gguf else {}
+
+
+def _forget_quantization(model: Any) -> None:
+    """Make a model from a GGUF file like any other: its weights are not quantized any more, and can be saved."""
+    model.hf_quantizer = None
+    model.is_quantized = False
+    del model.config.quantization_config
 
 
 def load_pretrained_tokenizer(source: ModelSource) -> Any:
@@ -87,7 +101,7 @@ def load_pretrained_tokenizer(source: ModelSource) -> Any:
     assert source.location is not None
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(
-            source.location, revision=source.revision or "main", trust_remote_code=False
+            source.location, revision=source.revision or "main", trust_remote_code=False, **_file_option(source)
         )
     except Exception as error:
         raise load_error(source, error, "tokenizer of the model") from None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, get_args
 
 from macroscope.errors import MacroscopeError
+from macroscope.models import retrieved_weights
 from macroscope.stages import Wildcards
 from macroscope.systems.language_model.options import Ancestral, LanguageModelSystem
 from macroscope.systems.options import SystemOptions
@@ -62,6 +63,15 @@ class LanguageModelsPlan:
         if stage == "measure_log_probabilities":
             return [name for name in self.systems if self.is_ancestral(name)]
         return [name for name in self.systems if self.has_model(name)]
+
+    def weights(self, system: str) -> list[str]:
+        """Return the retrieved file with the weights of a system's base; none for most bases."""
+        from macroscope.corpora.raw_files import data_path
+        from macroscope.corpora.retrieval import find_remote_source
+
+        base = self._options(system).base
+        file = retrieved_weights(base)
+        return [] if file is None else [data_path(find_remote_source(base), file)]
 
     def shards(self, wildcards: Wildcards) -> list[str]:
         """Return the sampling shards of a system."""

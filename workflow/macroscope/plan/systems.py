@@ -13,6 +13,8 @@ files
 tokenizer, model
     Folders that the stages `train_tokenizer` and `train` or `finetune` wrote; of a system that samples another system's
     model, that model.
+weights
+    Retrieved weights of the base of a language model; none for most bases.
 prompts
     The control's samples, whose first words are the prompts; none if the system has no prompts.
 shards_of_samples, samples
@@ -172,6 +174,7 @@ class SystemsPlan:
             "files": lambda w: self.all[w.system].files_read(f"systems.{w.system}"),
             "tokenizer": file_of_system("tokenizer"),
             "model": lambda w: f"{self.results}/systems/{w.corpus}/{self.all[w.system].model_of(w.system)}/model",
+            "weights": lambda w: self.language_models.weights(w.system),
             "prompts": lambda w: [self.samples(w.corpus, CONTROL)] if self._options(w).has_prompts() else [],
             "samples": file_of_system("samples.parquet"),
             "shards_of_samples": self.language_models.shards,

@@ -29,17 +29,22 @@ LONGEST_CONTEXT = 1024
 """Default context window of a model with unlimited positions."""
 
 
-def copy_base(output: Path, options: LanguageModelSystem) -> None:
-    """Copy a base model as published, without any training.
+def copy_base(output: Path, options: LanguageModelSystem, weights: Path | None = None) -> None:
+    """Copy a base model as published, without any training; weights in GGUF become safetensors.
 
     Writes the same files as `finetune` into the folder `output`, except for training_log.csv.
+
+    Parameters
+    ----------
+    weights
+        Retrieved weights of the base, if the registry of models has it so.
 
     Raises
     ------
     MacroscopeError
         If the base has no weights, no end-of-text token, or cannot be sampled token by token.
     """
-    source = resolve(options.base)
+    source = resolve(options.base, weights)
     if source.location is None:
         raise MacroscopeError(
             f"model {source.name!r}: it is trained from scratch and has no published weights; name a base with weights,"

@@ -27,7 +27,7 @@ _CHECKED_TOKENS = 1_000_000
 """Number of tokens of the training texts that are checked for words unknown to the tokenizer."""
 
 
-def train_tokenizer(documents: Path, output: Path, options: LanguageModelSystem) -> None:
+def train_tokenizer(documents: Path, output: Path, options: LanguageModelSystem, weights: Path | None = None) -> None:
     """Write the tokenizer of a language model into the folder `output`.
 
     If the registry entry of the base gives a `vocabulary`, a tokenizer of that size is trained on the train split: a
@@ -39,8 +39,10 @@ def train_tokenizer(documents: Path, output: Path, options: LanguageModelSystem)
         Documents of the corpus.
     options
         Options of the system; `titles` determines the training text.
+    weights
+        Retrieved weights of the base, if the registry of models has it so.
     """
-    source = resolve(options.base)
+    source = resolve(options.base, weights)
     if source.location is None:
         train_of_kind = train_words if source.configuration.get("tokens") == "words" else train_bpe
         texts = read_training_texts(documents, "train", options.titles)
@@ -59,6 +61,7 @@ def finetune(
     *,
     seed: int,
     checkpoints: Path,
+    weights: Path | None = None,
     threads: int = 1,
     processes: int = 1,
 ) -> None:
@@ -75,6 +78,8 @@ def finetune(
         Folder of the tokenizer, from `train_tokenizer`.
     checkpoints
         Folder that survives a kill; the next run resumes from its last checkpoint.
+    weights
+        Retrieved weights of the base, if the registry of models has it so.
     processes
         Number of GPUs to train on, with one process each.
 
@@ -90,7 +95,7 @@ def finetune(
         raise MacroscopeError("training: null means that the model is not trained; use the stage copy_base instead")
     words = load_saved_tokenizer(tokenizer)
     boundary = boundary_id(words)
-    source = resolve(options.base)
+    source = resolve(options.base, weights)
     model = load_base(source, words, seed)
     if source.location is not None:
         require_steps(model, options.base)
