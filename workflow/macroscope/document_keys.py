@@ -1,4 +1,4 @@
-"""Keys that texts of one prompt share: their prompt, their first words, or the id before the number of a sample."""
+"""Keys that texts of one prompt or document share: their prompt, their first words, or the id before a number."""
 
 import re
 from hashlib import blake2b
@@ -7,7 +7,7 @@ OPENING_WORDS = 8
 OPENING_CHARACTERS = 80
 PROMPT_KEY = "prompt:"
 """Beginning of the key of a prompt, which stands in place of an opening."""
-_SAMPLE = re.compile(r" \(sample \d+\)$")
+_NUMBER = re.compile(r" \((?:sample|passage) \d+\)$")
 
 
 def number_sample(identifier: str, number: int) -> str:
@@ -15,9 +15,14 @@ def number_sample(identifier: str, number: int) -> str:
     return identifier if number == 1 else f"{identifier} (sample {number})"
 
 
+def number_passage(identifier: str, number: int) -> str:
+    """Return the id of the `number`-th passage (from 1) of the document of an id."""
+    return f"{identifier} (passage {number})"
+
+
 def shared_id(identifier: str) -> str:
-    """Return the id that a text shares with other texts of its prompt; see `number_sample`."""
-    return _SAMPLE.sub("", identifier) if identifier.endswith(")") else identifier
+    """Return the id that a text shares with other texts of its prompt or passages of its document."""
+    return _NUMBER.sub("", identifier) if identifier.endswith(")") else identifier
 
 
 def opening_of(text: str) -> str:

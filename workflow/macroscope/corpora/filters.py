@@ -3,7 +3,7 @@
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -18,6 +18,8 @@ _DOCUMENTS_PER_BATCH = 256
 
 Measured = tuple[Document, list[int]]
 """A document, and the numbers of tokens of its sections."""
+Cut = Callable[[Iterable[Document]], Iterator[Document]]
+"""Function that cuts documents into others."""
 
 
 def standardise_titles(documents: Iterable[Document], language: str) -> Iterator[Document]:
@@ -67,9 +69,15 @@ class DocumentFilters:
         if options.max_section_tokens is None:
             self.counts.remove(self._long)
 
-    def apply(self, documents: Iterable[Document]) -> Iterator[Measured]:
-        """Stream the documents that pass, with the lengths of their sections in tokens."""
-        enough = self._with_enough_sections(self._without_boilerplate(documents))
+    def apply(self, documents: Iterable[Document], cut: Cut = iter) -> Iterator[Measured]:
+        """Stream the documents that pass, with the lengths of their sections in tokens.
+
+        Parameters
+        ----------
+        cut
+            Function that cuts documents without boilerplate into the documents that the other filters judge.
+        """
+        enough = self._with_enough_sections(cut(self._without_boilerplate(documents)))
         return self._unique(self._of_moderate_length(self._measured(enough)))
 
     def _without_boilerplate(self, documents: Iterable[Document]) -> Iterator[Document]:

@@ -108,6 +108,17 @@ class Lines(Options):
     fold: bool = Field(False, description="Lower case, without accents (meister2021).")
 
 
+class Passages(Options):
+    """Passages that become documents with `unit: passage`."""
+
+    words: int = Field(
+        150,
+        ge=10,
+        description="Number of words of every passage, from the beginning of a sentence on; systems are compared with"
+        " one passage of each held-out document.",
+    )
+
+
 class Corpus(Options):
     """Options that all corpora share; each source derives its own, and `source` tells them apart.
 
@@ -119,7 +130,7 @@ class Corpus(Options):
         True if the ids of the documents are the user's, who can correct them.
     """
 
-    not_extracted: ClassVar[frozenset[str]] = frozenset({"unit", "lines", "filters"})
+    not_extracted: ClassVar[frozenset[str]] = frozenset({"unit", "lines", "passages", "filters"})
 
     own_ids: ClassVar[bool] = False
 
@@ -128,10 +139,12 @@ class Corpus(Options):
         description="Language of the texts (ISO 639-1), which decides on words, sentences, stop words and lemmas of"
         " titles, and on the critics that fit.",
     )
-    unit: Literal["document", "line"] = Field(
+    unit: Literal["document", "passage", "line"] = Field(
         "document",
-        description="Unit that becomes a document; line: every line of text by itself, untitled (meister2021).",
+        description="Unit that becomes a document; passage: passages of equal length, untitled, for few and long"
+        " documents; line: every line of text by itself, untitled (meister2021).",
     )
+    passages: Passages = Field(Passages(), description="Passages that become documents with `unit: passage`.")
     lines: Lines = Field(Lines(), description="Lines that become documents with `unit: line`.")
     filters: Filters = Field(Filters(), description="Filters that choose the documents.")
     valid_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the validation split (by id hash).")
@@ -148,9 +161,11 @@ class Corpus(Options):
         return self
 
     @model_validator(mode="after")
-    def _has_lines(self) -> "Corpus":
+    def _has_unit(self) -> "Corpus":
         if self.unit != "line" and self.lines != Lines():
             raise ValueError("'lines' goes with 'unit: line'; set both, or leave 'lines' out")
+        if self.unit != "passage" and self.passages != Passages():
+            raise ValueError("'passages' goes with 'unit: passage'; set both, or leave 'passages' out")
         return self
 
     @property

@@ -27,6 +27,7 @@ from macroscope.corpora.filters import (
 )
 from macroscope.corpora.lines import split_lines
 from macroscope.corpora.options import Corpus, RareTitles
+from macroscope.corpora.passages import PassageCutter
 from macroscope.corpora.tokens import make_token_counter
 from macroscope.documents import (
     SPLITS,
@@ -67,7 +68,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     The steps are, in this order:
 
     1. With `unit: line`, each line becomes a document; see `corpora.lines`.
-    2. Section titles are brought to their standard form, and sections of boilerplate are removed.
+    2. Section titles are brought to their standard form, and sections of boilerplate are removed. With `unit: passage`,
+       passages of the rest become documents; see `corpora.passages`.
     3. Documents are dropped if they have fewer than `min_sections` sections, a section shorter than
        `min_section_tokens` or longer than `max_section_tokens`, or the id of an earlier document (the first is kept).
     4. Documents are dropped if fewer than `min_per_label` training documents have their label.
@@ -103,7 +105,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     provenance = _provenance(corpus, options, parts)
     count_tokens = make_token_counter(options.filters.length_tokenizer)
     filters = DocumentFilters(options.filters, options.language, count_tokens, options.own_ids)
-    provenance.counts += filters.counts
+    cutter = PassageCutter(options) if options.unit == "passage" else None
+    provenance.counts += [*filters.counts, *(cutter.counts if cutter else ())]
     labels = FrequentLabels(options.filters.min_per_label)
     subset = Subset(options.filters.max_documents, options.filters.max_per_split)
     lengths, summary = array("i"), Summary()
@@ -114,7 +117,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
             extracted = split_lines(extracted, options)
         shown = progress(extracted, f"filter {corpus}", unit="documents")
         # Lemmatising a standard title a second time could change it.
-        measured = filters.apply(shown if options.derived_from else standardise_titles(shown, options.language))
+        standard = shown if options.derived_from else standardise_titles(shown, options.language)
+        measured = filters.apply(standard, cutter.cut if cutter else iter)
         write_documents(passed, _recorded(measured, labels, lengths), provenance)
 
         def with_frequent_labels() -> Iterator[Measured]:
@@ -226,7 +230,7 @@ def make_empty_corpus_error(provenance: Provenance, what: str) -> MacroscopeErro
     what
         Missing unit, as a noun in the singular.
     """
-    counts = [count for count in provenance.counts if count.unit != "sections"]
+    counts = [count for count in provenance.counts if count.unit not in ("sections", "words")]
     worst = max(counts, key=lambda count: count.dropped, default=None)
     if worst is None or not worst.dropped:
         advice = "give it more documents"

@@ -7,6 +7,7 @@ languages. Whether they are needed is seen from the characters, so that texts of
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 from typing import TypeAlias
 
 import regex
@@ -54,6 +55,12 @@ def split_at_spaces(text: str, is_between: Pattern = _BETWEEN_SPACES) -> list[st
 def count_words(text: str) -> int:
     """Return the number of words of a text; see `split_at_spaces`."""
     return len(split_at_spaces(text))
+
+
+def cut_after_words(text: str, words: int) -> str:
+    """Return the beginning of a text that ends with its `words`-th word; the whole text if it has fewer."""
+    ends = [end for _, end in islice(locate_pieces(text, _BETWEEN_SPACES), words)]
+    return text[: ends[-1]] if len(ends) == words else text
 
 
 def locate_pieces(text: str, pattern: Pattern) -> Iterator[tuple[int, int]]:

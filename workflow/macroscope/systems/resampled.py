@@ -30,6 +30,7 @@ class ResampledSystem(SystemOptions):
         None, ge=1, description="Sequences sampled in parallel; default: as the other system."
     )
     max_tokens: int | None = Field(None, ge=1, description="Longest sample, in tokens; default: as the other system.")
+    max_words: int | None = Field(None, ge=1, description="Longest sample, in words; default: as the other system.")
     stride: int | None = Field(None, ge=1, description="As for language_model; default: as the other system.")
     prompt_words: int | None = Field(
         None, ge=0, description="As for language_model, 0: none; default: as the other system."
@@ -41,7 +42,7 @@ class ResampledSystem(SystemOptions):
 
     def applied_to(self, model: LanguageModelSystem) -> LanguageModelSystem:
         """Return the options of a language model, overridden by these."""
-        names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride", "seed")
+        names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "max_words", "stride", "seed")
         changes = {name: value for name in names if (value := getattr(self, name)) is not None}
         if self.prompt_words is not None or self.prompt_tokens is not None:
             changes |= {"prompt_words": self.prompt_words or None, "prompt_tokens": self.prompt_tokens}

@@ -4,7 +4,9 @@ from macroscope.colours import BLUE
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 
-_SAMPLING = "base titles context decoding samples batch_size max_tokens stride prompt_words prompt_tokens seed"
+_SAMPLING = (
+    "base titles context decoding samples batch_size max_tokens max_words stride prompt_words prompt_tokens seed"
+)
 
 KIND = Kind(
     options="options:LanguageModelSystem",
@@ -14,7 +16,7 @@ KIND = Kind(
     stages={
         "train_tokenizer": Stage(
             "training:train_tokenizer",
-            inputs="documents",
+            inputs="documents weights?",
             options="base titles",
             model_option="base",
             minutes=120,
@@ -22,14 +24,19 @@ KIND = Kind(
         ),
         "finetune": Stage(
             "training:finetune",
-            inputs="documents tokenizer seed checkpoints threads processes",
+            inputs="documents tokenizer weights? seed checkpoints threads processes",
             options="base titles context training",
             model_option="base",
             minutes=2880,
             folder=True,
         ),
         "copy_base": Stage(
-            "model:copy_base", options="base titles context training", model_option="base", minutes=240, folder=True
+            "model:copy_base",
+            inputs="weights?",
+            options="base titles context training",
+            model_option="base",
+            minutes=240,
+            folder=True,
         ),
         "measure_perplexity": Stage(
             "perplexity:measure_perplexity",

@@ -114,6 +114,12 @@ class LanguageModelSystem(SystemOptions):
     samples_per_shard: int = Field(1000, ge=1, description="Number of samples per sampling job.")
     batch_size: int = Field(32, ge=1, description="Number of sequences that are sampled in parallel.")
     max_tokens: int = Field(20000, ge=1, description="Longest sample, in tokens; a longer one is cut and counted.")
+    max_words: int | None = Field(
+        None,
+        ge=1,
+        description="Longest sample, in words with those of its prompt; a longer one is cut and counted. For real texts"
+        " that are cut at a number of words, such as passages; max_tokens has to leave room. Default: any number.",
+    )
     stride: int | None = Field(
         None,
         ge=1,

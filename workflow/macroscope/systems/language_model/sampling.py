@@ -14,6 +14,7 @@ import numpy as np
 
 from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.words import cut_after_words
 from macroscope.progress import Progress
 from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons, parse_sample
 from macroscope.systems.language_model.beam_sampler import BeamSampler
@@ -51,7 +52,7 @@ class Sample:
     empty_sections
         Number of sections without text that were removed (W/O Title).
     cut
-        Whether it was cut at the longest length.
+        Whether it was cut at the longest length, in tokens or in words.
     """
 
     index: int
@@ -109,7 +110,7 @@ def sample_shard(
         bar.advance(len(done))
         missing = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
         has_valid = any(sample.sections for sample in done.values())
-        for sample in _generate_samples(missing, sampler, tokenizer, options.titles, has_valid):
+        for sample in _generate_samples(missing, sampler, tokenizer, options, has_valid):
             part.append(sample)
             done[sample.index] = sample
             bar.advance(1)
@@ -165,7 +166,11 @@ def parse_sample_number(name: str) -> int:
 
 
 def _generate_samples(
-    prompts: dict[int, EncodedPrompt], sampler: Sampler, tokenizer: Any, titles: bool, has_valid: bool
+    prompts: dict[int, EncodedPrompt],
+    sampler: Sampler,
+    tokenizer: Any,
+    options: LanguageModelSystem,
+    has_valid: bool,
 ) -> Iterator[Sample]:
     """Generate until every sample is valid or given up, and yield each.
 
@@ -182,7 +187,7 @@ def _generate_samples(
     invalid = 0
     for generated in sampler.run(requests):
         sample = unfinished[generated.request.index]
-        reason = _fill(sample, generated, prompts[sample.index], tokenizer, titles)
+        reason = _fill(sample, generated, prompts[sample.index], tokenizer, options)
         if reason is None:
             has_valid = True
             yield unfinished.pop(sample.index)
@@ -202,18 +207,20 @@ def _generate_samples(
 
 
 def _fill(
-    sample: Sample, generated: GeneratedTokens, prompt: EncodedPrompt, tokenizer: Any, titles: bool
+    sample: Sample, generated: GeneratedTokens, prompt: EncodedPrompt, tokenizer: Any, options: LanguageModelSystem
 ) -> str | None:
     """Fill a sample from generated tokens; return the reason if they are invalid, else None."""
     continuation = generated.tokens[len(prompt.tokens) :]
     sample.tokens += len(continuation) + (not generated.cut)
     sample.unknown += int(np.count_nonzero(continuation == unknown_id(tokenizer)))
+    whole = decode(generated.tokens, prompt, tokenizer)
+    text = whole if options.max_words is None else cut_after_words(whole, options.max_words)
     try:
-        sections, empty = parse_sample(decode(generated.tokens, prompt, tokenizer), titles)
+        sections, empty = parse_sample(text, options.titles)
     except InvalidSample as error:
         return str(error)
     sample.sections = [(section.title, section.text) for section in sections]
-    sample.empty_sections, sample.cut = empty, generated.cut
+    sample.empty_sections, sample.cut = empty, generated.cut or len(text) < len(whole.rstrip())
     return None
 
 
@@ -251,7 +258,7 @@ def _provenance(
     counts += [
         Count(f"{ATTEMPTS} invalid attempts in a row", len(valid), len(samples) - len(valid), "samples"),
         Count("section without text", sections, sum(sample.empty_sections for sample in valid), "sections"),
-        Count(f"end of a sample beyond {options.max_tokens} tokens", len(valid) - cut, cut, "ends of samples"),
+        Count(f"end of a sample beyond {_longest(options)}", len(valid) - cut, cut, "ends of samples"),
     ]
     if has_unknown:
         unknown, tokens = sum(sample.unknown for sample in samples), sum(sample.tokens for sample in samples)
@@ -275,6 +282,12 @@ def _provenance(
         "prompt_documents": len(prompts) if options.has_prompts() else None,
     }
     return Provenance("", source, options.model_dump(mode="json"), counts)
+
+
+def _longest(options: LanguageModelSystem) -> str:
+    """Return the longest length of a sample, with its units."""
+    tokens = f"{options.max_tokens} tokens"
+    return tokens if options.max_words is None else f"{options.max_words} words or {tokens}"
 
 
 def _fingerprint(
