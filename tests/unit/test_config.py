@@ -178,7 +178,7 @@ def with_judgements(*entries, **keys):
     return changed(human_judgements=[{"corpus": "wiki", "table": "mauve", **entry} for entry in entries], **keys)
 
 
-MAPPED = {"lm-titles": "gpt2-xl-nucleus", "lm-no-titles": "gpt2-xl-ancestral", "kneser-ney": "gpt2-small-nucleus"}
+MAPPED = {"lm-titles": "gpt2-xl-nucleus", "bigram": "gpt2-xl-ancestral", "kneser-ney": "gpt2-small-nucleus"}
 
 
 def test_human_judgements_map_systems_to_names():
@@ -233,12 +233,12 @@ def test_wrong_human_judgements_are_one_sentence(entries, message):
 
 def test_human_judgements_of_a_system_that_nothing_judges():
     comparisons = [{"corpus": "wiki", "systems": ["lm-titles", "kneser-ney"], "critics": ["coherence"]}]
-    with pytest.raises(MacroscopeError, match="no comparison judges 'lm-no-titles' against 'wiki'"):
+    with pytest.raises(MacroscopeError, match="no comparison judges 'bigram' against 'wiki'"):
         parse_config(with_judgements({"systems": MAPPED}, comparisons=comparisons))
 
 
 def test_seeds_of_human_judgements_are_as_many_for_each_name():
-    systems = MAPPED | {"shuffled": "gpt2-xl-nucleus", "lm-titles-beam": "gpt2-large-nucleus"}
+    systems = MAPPED | {"shuffled": "gpt2-xl-nucleus", "smollm2": "gpt2-large-nucleus"}
     assert parse_config(with_judgements({"systems": systems})).matched_systems(0) == systems
     uneven = systems | {name: "gpt2-small-nucleus" for name in ("independent", "process")}
     with pytest.raises(

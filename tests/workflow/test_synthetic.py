@@ -1,26 +1,40 @@
-"""The synthetic experiment of the default run: who learns the structure of strings, and who only their next tokens."""
+"""The synthetic experiment, small: who learns the structure of strings, and who only their next tokens."""
 
 import pandas as pd
 import pytest
-import yaml
 
-from macroscope.files import REPOSITORY, read_json
+from macroscope.files import read_json
 
 from .conftest import Run
 
-SYSTEMS = ("control", "process", "transformer", "hsmm")
+CORPUS = {"source": "simulated", "kind": "hsmm", "documents": 3000, "valid_share": 0.05, "test_share": 0.1}
+TRAINING = {
+    "windows": "documents", "epochs": 5, "batch_size": 32, "device_batch_size": 32, "learning_rate": 0.005,
+    "warmup_share": 0.05, "evaluations": 3,
+}  # fmt: skip
+SYSTEMS = {
+    "control": {"kind": "control"},
+    "process": {"kind": "simulated", "order": "process", "samples": 64},
+    "transformer": {
+        "kind": "language_model", "base": "tiny-symbols", "titles": False, "context": 64, "samples": 400,
+        "samples_per_shard": 400, "batch_size": 200, "max_tokens": 120, "training": TRAINING,
+    },
+    "hsmm": {
+        "kind": "hsmm", "states": 48, "longest": 5, "ngrams": 400, "segments": 12, "samples": 400,
+        "fit": {"method": "em", "smoothing": 1, "batch_size": 256, "starts": 1},
+    },
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Strings, the systems that are trained on them, and their critic, as config.yaml has them."""
+    """Strings, the systems that are trained on them, and their critic."""
     run = Run(tmp_path_factory.mktemp("synthetic"))
-    default = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
     run.config |= {
-        "corpora": {"letters": default["corpora"]["letters"]},
-        "systems": {name: default["systems"][name] for name in SYSTEMS},
+        "corpora": {"letters": CORPUS},
+        "systems": SYSTEMS,
         "critics": {"synthetic": {"series": {"both": ["transformer", "hsmm"]}}},
-        "comparisons": [c for c in default["comparisons"] if c["corpus"] == "letters"],
+        "comparisons": [{"corpus": "letters", "systems": ["transformer", "hsmm", "process"], "critics": ["synthetic"]}],
         "human_judgements": [],
     }
     run.save()

@@ -109,7 +109,7 @@ class Lines(Options):
 
 
 class Passages(Options):
-    """Passages that become documents with `unit: passage`."""
+    """Passages of a corpus with `unit: passage`."""
 
     words: int = Field(
         150,
