@@ -14,7 +14,7 @@ from jinja2 import Environment, StrictUndefined
 
 from macroscope.config.schema import load_config
 from macroscope.critics import critics
-from macroscope.critics.attributions import read_attributions, read_scores
+from macroscope.critics.attributions import read_attributions, read_real_scores, read_scores
 from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
 from macroscope.critics.features import feature_extractor
 from macroscope.critics.latents import custom_metadata, gather, open_latents, read_signature
@@ -237,8 +237,8 @@ def test_damaged_documents_have_larger_attribution_scores(bench):
         pytest.skip(f"{bench.critic.name} has no stage 'attribute'")
     scores = {}
     for system in ("damaged", "alike"):
-        _, attributed, real = read_scores(bench.path("attributions", system))
-        real = read_scores(bench.path("attributions"))[1] if real is None else real
+        path = bench.path("attributions", system)
+        attributed, real = read_scores(path)[1], read_real_scores(path, bench.path("attributions"))[1]
         scores[system] = (np.searchsorted(np.sort(real), attributed) / len(real)).mean()
     assert scores["damaged"] > scores["alike"]
 

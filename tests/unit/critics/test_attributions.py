@@ -131,6 +131,10 @@ def test_distances_are_those_of_ranks():
     assert distances(numbers, real).to_numpy() == pytest.approx(np.array(expected))
     extremes = pd.DataFrame({name: [99.0, -9.0, np.nan] for name in PER_TEXT})
     assert distances(extremes, real).fillna(-1).tolist() == [1, 1, -1]
+    # Each real text is compared with the others, as a new text is compared with all of them.
+    same = distances(real, real, without_itself=True)
+    others = [distances(real.iloc[[n]], real.drop(real.index[n])).item() for n in range(len(real))]
+    assert same.to_numpy() == pytest.approx(np.array(others), nan_ok=True)
 
 
 def test_repetitions_are_all_words_of_ngrams_that_occurred_before():
@@ -154,12 +158,12 @@ def test_scores_from_evidence_are_compared_with_the_same_comparison(tmp_path):
     table.assign(nll=[1.0, 2.0, 3.0, 4.0]).to_parquet(evidence / "texts.parquet")
     attribute_evidence_nll(Collection(samples), evidence, system="mine", output=output)
     assert [row["score"] for row in read_attributions(output)] == [3.0, None, 4.0]
-    assert read_scores(output)[2].tolist() == [1.0, 2.0]
+    assert read_scores(output)[2] == {"a": 1.0, "b": 2.0}
     table = pd.DataFrame({"id": ["a", "b", "c"], "side": ["reference", "candidate", "candidate"]})
     table.assign(nll=[3.0, 2.0, 1.0]).to_parquet(evidence / "texts.parquet")
     attribute_evidence_nll(Collection(samples), evidence, system=CONTROL, output=output)
     assert [row["score"] for row in read_attributions(output)] == [3.0, 2.0, 1.0]
-    assert read_scores(output)[2].tolist() == [1.0, 2.0, 3.0]
+    assert read_scores(output)[2] == {"a": 3.0, "b": 2.0, "c": 1.0}
 
 
 def test_documents_that_are_not_judged_have_a_row_without_a_score(tmp_path):

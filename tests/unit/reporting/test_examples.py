@@ -19,10 +19,12 @@ from macroscope.reporting.examples import (
     open_document,
     text_lengths,
 )
+from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.reader.index import CriticScores
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, NOT_USABLE, UNLIKE
 from macroscope.reporting.system_pages import Evaluation, choose_example
+from macroscope.statistics.conformal import Scores, conformal_p_values
 
 from ...reader_runs import write_run
 
@@ -46,9 +48,14 @@ def pieces_of(section):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("worst")
-    config = write_run(folder, {"control": 30, "shuffled": 40})
+    config = write_run(folder, {"control": 30, "shuffled": 130})
     with chdir(folder):
         yield Results(config.relative_to(folder))
+
+
+@pytest.fixture(scope="module")
+def flags(results):
+    return flag_texts(results, "wiki", "shuffled", read_keys(results, "wiki", "control"))
 
 
 @pytest.fixture
@@ -68,9 +75,16 @@ REAL = np.arange(1.0, 101.0)
 
 
 def choose(scores, lengths=None, marks=None, **more):
+    """Choose among the texts with a p-value of at most 10 %, without regard to their number."""
     number = len(scores.scores)
+    samples = (
+        Scores(scores.scores, 1000 + np.arange(number)),
+        Scores(scores.reference, np.arange(len(scores.reference))),
+    )
+    p_values = conformal_p_values(*samples, one_sided=more.get("distance", False))
     return choose_document(
         scores,
+        Flags(p_values, p_values <= 0.1),
         np.full(number, 50) if lengths is None else np.array(lengths),
         np.zeros(number, int) if marks is None else np.array(marks),
         **more,
@@ -93,9 +107,9 @@ def test_the_example_is_the_most_unusual_on_either_side(compare_scores):
     assert choose(compare_scores([200.0, 200.0], REAL)).row == 0
 
 
-def test_no_text_within_the_middle_90_percent_is_choose(compare_scores):
-    assert choose(compare_scores([5.5, 95.5, 50.0], REAL)) == Choice(0, marked=False)  # 5 real texts lie further out
-    assert choose(compare_scores([6.0, 95.0, 50.0, np.nan], REAL)) is None
+def test_only_flagged_texts_are_chosen(compare_scores):
+    assert choose(compare_scores([4.5, 96.5, 50.0], REAL)) == Choice(0, marked=False)  # 4 real texts lie further out
+    assert choose(compare_scores([5.5, 95.5, 50.0, np.nan], REAL)) is None
     assert choose(compare_scores([1.0, 2.0], [1.0] * 10 + [2.0] * 10)) is None  # as many real texts have the extremes
     assert choose(compare_scores([np.nan, np.nan], REAL)) is None
     assert choose(compare_scores([1.0], [np.nan])) is None
@@ -128,30 +142,30 @@ def test_lengths_and_marks_are_counted_in_their_columns(tmp_path):
     assert mark_counts(attribute).tolist() == [0, 2] * 800
 
 
-def test_the_first_critic_with_marks_in_its_choice_takes_precedence(results):
-    example = find_example(results, "wiki", "shuffled", ["topics", "coherence", "strings"])
+def test_the_first_critic_with_marks_in_its_choice_takes_precedence(results, flags):
+    example = find_example(results, "wiki", "shuffled", ["topics", "coherence", "strings"], flags)
     # coherence gives text n the score n / 100; of those beyond all real texts every third is marked, and the hostile
     # ones, which are last, are short.
     assert example.critic == "coherence"
-    assert (example.name, example.score) == ("Title 39", "0.390 nats per section (latent NLL)")
+    assert (example.name, example.score) == ("Title 126", "1.26 nats per section (latent NLL)")
     assert (example.comparison, example.marked) == ("more than all 34 real texts", True)
-    assert unquote(example.address) == "reader/index.html#wiki/shuffled/text-39?by=coherence"
-    assert find_example(results, "wiki", "shuffled", ["strings", "coherence"]).name == "Title 0"
+    assert unquote(example.address) == "reader/index.html#wiki/shuffled/text-126?by=coherence"
+    assert find_example(results, "wiki", "shuffled", ["strings", "coherence"], flags).name == "Title 30"
 
 
-def test_a_critic_without_marks_is_used_if_no_other_has_any(results):
-    example = find_example(results, "wiki", "shuffled", ["topics"])
-    assert (example.critic, example.name) == ("topics", "Title 39")  # text n has the score -1.5 n
-    assert (example.score, example.comparison) == ("-58.5 nats (latent NLL)", "less than all 35 real texts")
+def test_a_critic_without_marks_is_used_if_no_other_has_any(results, flags):
+    example = find_example(results, "wiki", "shuffled", ["topics"], flags)
+    assert (example.critic, example.name) == ("topics", "Title 128")  # text n has the score -1.5 n
+    assert (example.score, example.comparison) == ("-192 nats (latent NLL)", "less than all 35 real texts")
     assert not example.marked
-    assert find_example(results, "wiki", "shuffled", []) is None
+    assert find_example(results, "wiki", "shuffled", [], flags) is None
 
 
-def test_critics_that_find_the_system_unlike_real_text_take_precedence(results):
+def test_critics_that_find_the_system_unlike_real_text_take_precedence(results, flags):
     def critic_of_example(**verdicts):
         cells = {critic: pd.Series({"verdict": verdict}) for critic, verdict in verdicts.items()}
         evaluations = [Evaluation(critic, "page", cell, [], "", []) for critic, cell in cells.items()]
-        example = choose_example(results, "wiki", "shuffled", evaluations)
+        example = choose_example(results, "wiki", "shuffled", evaluations, flags)
         return example and example.critic
 
     assert critic_of_example(coherence=LIKE, topics=UNLIKE) == "topics"  # although it marks nothing

@@ -1,6 +1,7 @@
 """The reader's files agree with the samples and the critics, with offsets in a browser's units."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from macroscope.critics.attributions import (
@@ -17,10 +18,12 @@ from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
 from macroscope.reporting.reader.index import CriticScores, PairedTexts
 from macroscope.reporting.reader.writing import CHUNK
+from macroscope.statistics.conformal import FALSE_FLAGS
 
 from ...reader_runs import built_reader, loaded, texts
 
 pytestmark = pytest.mark.slow
+REAL = {"c": 5.0, "d": 1.0, "e": np.nan, "f": 2.0}
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +65,20 @@ def test_scores_have_the_number_of_real_texts_below_them(reader):
     assert index["paired"][200] is None
     _, control = loaded(reader / "data" / "wiki" / "control" / "index.js")
     assert control["real"]["strings"] == 124  # the others
+
+
+def test_flags_are_of_unusual_texts_and_never_of_real_ones(reader):
+    (run,) = loaded(reader / "data" / "run.js")
+    assert run["falseFlags"] == FALSE_FLAGS
+    _, index = loaded(reader / "data" / "wiki" / "shuffled" / "index.js")
+    # Text n has the score n / 100, of which 125 are scores of real texts: the others are beyond all of them. Texts 0 to
+    # 124 have the id of a real text, which is left out.
+    assert index["p"]["coherence"][200] == pytest.approx(2 / 125, abs=1e-6)
+    assert index["p"]["coherence"][7] is None
+    assert set(index["flagged"]["coherence"]) >= set(range(125, 230))
+    assert not {*range(10, 110)} & set(index["flagged"]["coherence"])
+    _, control = loaded(reader / "data" / "wiki" / "control" / "index.js")
+    assert (control["p"], control["flagged"]) == ({}, {})
 
 
 def test_marks_are_where_a_browser_counts_them(reader):
@@ -122,21 +139,21 @@ def built_reader_again(folder):
 
 
 def test_texts_are_paired_by_id_or_by_an_opening_that_is_unique():
-    paired = PairedTexts([("a", "once upon"), ("b", "twice"), ("c", "twice"), ("d", "")])
+    paired = PairedTexts(pd.DataFrame({"opening": ["once upon", "twice", "twice", ""]}, index=list("abcd")))
     assert paired.find_rows([("a", "x"), ("n", "once upon"), ("m", "twice"), ("o", "")]) == [0, 0, None, None]
     assert paired.find_rows([("m", "once upon"), ("n", "once upon")]) == [None, None]
 
 
 def test_real_texts_of_a_comparison_replace_the_control(tmp_path):
     candidate, control = tmp_path / "candidate.parquet", tmp_path / "control.parquet"
-    write_attributions([Attribution("a", 3.0), Attribution("b", np.nan)], candidate, np.array([5.0, 1.0, np.nan, 2.0]))
+    write_attributions([Attribution("a", 3.0), Attribution("b", np.nan)], candidate, REAL)
     write_attributions([Attribution("a", 9.0)], control)
     compared = CriticScores.read(candidate, control)
     assert (compared.below[0], compared.real) == (2, 3)
     ids, scores, real = read_scores(candidate)
     assert ids == ["a", "b"]
     assert np.isnan(scores[1])
-    assert np.nanmax(real) == 5
+    assert real == pytest.approx(REAL, nan_ok=True)
 
 
 def test_places_of_a_text_are_places_of_its_sections():

@@ -11,7 +11,7 @@ The stage `attribute` of a critic writes one row per document, in the order of t
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -48,7 +48,7 @@ SCHEMA = pa.schema(
     ]
 )
 REAL_SCORES_KEY = b"real_scores"
-"""Metadata key: scores of the real texts to compare with, if they are not the control's scores."""
+"""Metadata key: ids and scores of the real texts to compare with, if they are not the control's."""
 ROWS_AT_ONCE = 1000
 
 
@@ -71,7 +71,7 @@ class Attribution:
     marks: Sequence[tuple[Span, float, str]] = ()
 
 
-def write_attributions(rows: Iterable[Attribution], output: Path, real: Array | None = None) -> None:
+def write_attributions(rows: Iterable[Attribution], output: Path, real: Mapping[str, float] | None = None) -> None:
     """Write the attributions of a system's documents as a stream, atomically.
 
     Parameters
@@ -79,11 +79,9 @@ def write_attributions(rows: Iterable[Attribution], output: Path, real: Array | 
     rows
         Attributions, one per document, in the order of the samples.
     real
-        Scores of the real texts to compare with; None: the control's scores.
+        Id -> score of the real texts to compare with; None: the control's.
     """
-    schema = (
-        SCHEMA if real is None else SCHEMA.with_metadata({REAL_SCORES_KEY: json.dumps(np.sort(real).tolist()).encode()})
-    )
+    schema = SCHEMA if real is None else SCHEMA.with_metadata({REAL_SCORES_KEY: json.dumps(dict(real)).encode()})
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for batch in in_batches(rows, ROWS_AT_ONCE):
             writer.write_table(pa.Table.from_pylist([_row(attribution) for attribution in batch], schema))
@@ -110,12 +108,24 @@ def read_attributions_at(path: Path, row: int) -> dict[str, Any]:
     raise IndexError(f"{path} has no row {row}")
 
 
-def read_scores(path: Path) -> tuple[list[str], Array, Array | None]:
-    """Read ids, scores (NaN if not judged), and the scores of real texts to compare with, if the file has them."""
+def read_scores(path: Path) -> tuple[list[str], Array, dict[str, float] | None]:
+    """Read ids, scores (NaN if not judged), and the real texts to compare with (id -> score), if the file has them."""
     table = _open(path).read(columns=["id", "score"])
     real = (table.schema.metadata or {}).get(REAL_SCORES_KEY)
     scores = table.column("score").to_numpy().astype(float)
-    return table.column("id").to_pylist(), scores, None if real is None else np.array(json.loads(real), dtype=float)
+    return table.column("id").to_pylist(), scores, None if real is None else json.loads(real)
+
+
+def read_real_scores(candidate: Path, control: Path) -> tuple[list[str], Array]:
+    """Read ids and scores of the real texts that a system's texts are compared with.
+
+    Parameters
+    ----------
+    candidate, control
+        Attribution files of the system and of the control.
+    """
+    real = read_scores(candidate)[2]
+    return read_scores(control)[:2] if real is None else (list(real), np.array(list(real.values()), dtype=float))
 
 
 def attribute_latent_nll(scores: Path, *, output: Path) -> None:
@@ -135,7 +145,7 @@ def attribute_evidence_nll(texts: Collection, own_evidence: Path, *, system: str
     candidate, real = (table, table) if system == CONTROL else (table[~in_reference], table[in_reference])
     nats = dict(zip(candidate["id"], candidate["nll"], strict=True))
     rows = (Attribution(name, nats.get(name, np.nan)) for name in texts.ids())
-    write_attributions(rows, output, real["nll"].to_numpy(float))
+    write_attributions(rows, output, dict(zip(real["id"], real["nll"].tolist(), strict=True)))
 
 
 def read_latent_nlls(scores: Path) -> dict[str, float]:

@@ -3,13 +3,13 @@
 The selected text has the score farthest outside the distribution of real texts, on either side: a system may be too
 likely as well as too unlikely, and the largest score of a too likely system is unremarkable. (If the score is a
 distance, only large values are unusual.) If most of the system's texts are on one side of the real median, the example
-is taken from that side when possible, so that it shows typical rather than rare behaviour. Texts within the middle 90 %
-of real texts are never selected. The shortest texts have the most extreme means over steps and little to read;
-therefore texts below the system's lower quartile of length (in characters, which every script has) are excluded. Texts
-without marks are excluded if the critic marks any of the others.
+is taken from that side when possible, so that it shows typical rather than rare behaviour. Only texts that are flagged
+as unlike real text are selected (`reporting.flags`). The shortest texts have the most extreme means over steps and
+little to read; therefore texts below the system's lower quartile of length (in characters, which every script has) are
+excluded. Texts without marks are excluded if the critic marks any of the others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +26,7 @@ from macroscope.critics.attributions import read_attributions_at
 from macroscope.critics.declaration import AttributionScore
 from macroscope.documents import Collection, Document
 from macroscope.options import CONTROL
+from macroscope.reporting.flags import Flags
 from macroscope.reporting.formats import format_number
 from macroscope.reporting.html_blocks import reader_address
 from macroscope.reporting.reader.index import CriticScores
@@ -37,8 +38,6 @@ BEFORE = 200
 """Characters shown before the mark with the largest weight, if it is deep inside a long section."""
 LONGEST_WORD = 60
 """Word length in characters beyond which a text may be cut inside a word: not all scripts have spaces."""
-ORDINARY = 0.05
-"""Tail share of real texts, on the same side, above which a text is not unusual."""
 SHORT = 0.25
 """Share of the system's texts, the shortest ones, that are excluded."""
 MOST = 2 / 3
@@ -123,7 +122,9 @@ class Example:
     cut: bool
 
 
-def find_example(results: Results, corpus: str, system: str, critics: Sequence[str]) -> Example | None:
+def find_example(
+    results: Results, corpus: str, system: str, critics: Sequence[str], flags: Mapping[str, Flags]
+) -> Example | None:
     """Return the example of a system: the document chosen by the first critic with marks in its choice.
 
     Parameters
@@ -134,13 +135,15 @@ def find_example(results: Results, corpus: str, system: str, critics: Sequence[s
         Names.
     critics
         Critics by precedence.
+    flags
+        Flags of the system's texts by each critic.
 
     Returns
     -------
-    The document of the first critic if no critic marks its choice; None if no critic finds an unusual document.
+    The document of the first critic if no critic marks its choice; None if no critic flags a document.
     """
     samples = results.local(results.plan.systems.samples(corpus, system))
-    choices = list(_choices(results, corpus, system, critics, text_lengths(samples)))
+    choices = list(_choices(results, corpus, system, critics, flags, text_lengths(samples)))
     if not choices:
         return None
     critic, file, scores, choice = next((candidate for candidate in choices if candidate[-1].marked), choices[0])
@@ -159,15 +162,21 @@ def find_example(results: Results, corpus: str, system: str, critics: Sequence[s
 
 
 def _choices(
-    results: Results, corpus: str, system: str, critics: Sequence[str], lengths: NDArray[np.int64]
+    results: Results,
+    corpus: str,
+    system: str,
+    critics: Sequence[str],
+    flags: Mapping[str, Flags],
+    lengths: NDArray[np.int64],
 ) -> Iterator[tuple[str, Path, CriticScores, Choice]]:
-    """Yield (critic, file of its attributions, its scores, its choice) for critics with an unusual document."""
+    """Yield (critic, file of its attributions, its scores, its choice) for critics that flag a document."""
     files = results.plan.reporting.attributions()
     for critic in critics:
         if (critic, corpus, system) in files:
             file, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
             scores = CriticScores.read(file, control)
-            choice = choose_document(scores, lengths, mark_counts(file), distance=_attribution_of(critic).distance)
+            marks, distance = mark_counts(file), _attribution_of(critic).distance
+            choice = choose_document(scores, flags[critic], lengths, marks, distance=distance)
             if choice is not None:
                 yield critic, file, scores, choice
 
@@ -261,21 +270,22 @@ def _attribution_of(critic: str) -> AttributionScore:
 
 
 def choose_document(
-    scores: CriticScores, lengths: NDArray[np.int64], marks: NDArray[np.int64], *, distance: bool = False
+    scores: CriticScores, flags: Flags, lengths: NDArray[np.int64], marks: NDArray[np.int64], *, distance: bool = False
 ) -> Choice | None:
-    """Choose the most unusual text, as described in the module's docstring; None if no text is unusual.
+    """Choose the most unusual text, as described in the module's docstring; None if no text is flagged.
 
     Parameters
     ----------
     scores
         Scores of the texts by the critic.
+    flags
+        Flags of the texts by the critic.
     lengths, marks
         Characters and number of the critic's marks per text.
     distance
         Whether the score is a distance; see `declaration.AttributionScore`.
     """
-    tails = scores.tails(one_sided=distance)
-    usable = (tails <= ORDINARY) & (lengths >= np.quantile(lengths, SHORT))
+    usable = flags.is_flagged & (lengths >= np.quantile(lengths, SHORT))
     for is_on_side in () if distance else (scores.scores > scores.middle, scores.scores < scores.middle):
         if is_on_side.mean() >= MOST and (usable & is_on_side).any():
             usable &= is_on_side
@@ -285,8 +295,8 @@ def choose_document(
     rows = np.flatnonzero(usable)
     if not len(rows):
         return None
-    # Texts beyond all real ones tie in their tail share: the farthest from the median comes first.
-    order = np.lexsort((rows, -scores.distances[rows], tails[rows]))
+    # Texts beyond all real ones tie in their p-value: the farthest from the median comes first.
+    order = np.lexsort((rows, -scores.distances[rows], flags.p_values[rows]))
     return Choice(int(rows[order[0]]), bool(marked.any()))
 
 

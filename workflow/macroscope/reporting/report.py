@@ -43,6 +43,7 @@ from macroscope.reporting.scorecard import (
 )
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.tables import read_scorecard, read_statistics
+from macroscope.statistics.conformal import FALSE_FLAGS
 from macroscope.tables import number
 
 MOST_NAMED = 12
@@ -152,6 +153,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "scorecard_of": {scorecard.corpus: scorecard for scorecard in scorecards},
         "several_corpora": len(results.corpora()) > 1,
         "most_named": MOST_NAMED,
+        "false_flags": FALSE_FLAGS,
         "margin": results.plan.config.statistics.margin,
         "signs": SIGNS,
         "warning_sign": WARNING,

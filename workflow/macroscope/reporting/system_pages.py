@@ -1,16 +1,17 @@
 """A page per system: its differences from real text, the largest first, and texts that show them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from macroscope.critics.findings import ReportItem
-from macroscope.options import SPLIT_HALF
+from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.reporting.chapters import Contribution, critic_page
 from macroscope.reporting.differences import Difference, differences_table, find_differences
 from macroscope.reporting.examples import Example, find_example
+from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.headline import display_headline
 from macroscope.reporting.html_blocks import Block, Captions, html_table, item_block, system_page
 from macroscope.reporting.results import Results
@@ -79,8 +80,10 @@ class SystemPage:
         Description of the system.
     evaluations
         Evaluations by the critics, the one with the highest detectability first.
+    flags
+        Critic -> flags of the system's texts.
     example
-        Example document; None if no critic attributes its score to any text.
+        Example document; None if no critic flags a text.
     """
 
     page: str
@@ -88,6 +91,7 @@ class SystemPage:
     system: str
     description: str
     evaluations: list[Evaluation]
+    flags: Mapping[str, Flags]
     example: Example | None
 
     def critics_with_verdict(self, verdict: Verdict) -> list[str]:
@@ -119,6 +123,7 @@ def system_pages(
         for contribution in contributions
         if contribution.findings.corpus == corpus
     }
+    real = read_keys(results, corpus, CONTROL)
     for system, cells in scorecard.rows.items():
         if system == SPLIT_HALF:
             continue
@@ -134,13 +139,15 @@ def system_pages(
             )
             for critic, cell in sorted(cells.items(), key=_detectability_key)
         ]
+        flags = flag_texts(results, corpus, system, real)
         yield SystemPage(
             system_page(corpus, system),
             corpus,
             system,
             describe_system(results.description(corpus, system)),
             evaluations,
-            choose_example(results, corpus, system, evaluations),
+            flags,
+            choose_example(results, corpus, system, evaluations, flags),
         )
 
 
@@ -151,12 +158,16 @@ def describe_system(description: Description) -> str:
     return ", ".join(filter(None, (kinds()[description.kind].data.label, base, setting, description.decoding)))
 
 
-def choose_example(results: Results, corpus: str, system: str, evaluations: Sequence[Evaluation]) -> Example | None:
+def choose_example(
+    results: Results, corpus: str, system: str, evaluations: Sequence[Evaluation], flags: Mapping[str, Flags]
+) -> Example | None:
     """Choose the example: by critics that find the system unlike real text, or else by other usable critics."""
     usable = [evaluation for evaluation in evaluations if evaluation.cell["verdict"] != NOT_USABLE]
     unlike = [evaluation.critic for evaluation in usable if evaluation.cell["verdict"] == UNLIKE]
     others = [evaluation.critic for evaluation in usable if evaluation.cell["verdict"] != UNLIKE]
-    return find_example(results, corpus, system, unlike) or find_example(results, corpus, system, others)
+    return next(
+        filter(None, (find_example(results, corpus, system, critics, flags) for critics in (unlike, others))), None
+    )
 
 
 def _detectability_key(item: tuple[str, pd.Series]) -> float:

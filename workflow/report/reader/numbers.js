@@ -11,10 +11,10 @@ const Numbers = (() => {
   // `omitted`: critics of the corpus that did not evaluate this system.
   function table(run, system, omitted, index, row) {
     const node = make("table", "scores");
-    node.append(make("caption", "", "Scores by the critics; a score is unusual if it is larger, or smaller, than those of almost all real texts"));
+    node.append(make("caption", "", `Scores by the critics. ${Flags.explain(run)}`));
     const head = node.createTHead().insertRow();
     const others = system.control ? "other real texts" : "real texts";
-    for (const name of ["critic", "score", `larger than, of ${others}`, "marks"]) {
+    for (const name of ["critic", "score", `larger than, of ${others}`, "unlike real text", "marks"]) {
       const cell = make("th", "", name);
       cell.scope = "col";
       head.append(cell);
@@ -29,16 +29,17 @@ const Numbers = (() => {
       const score = index.scores[critic][row];
       const { unit } = run.critics[critic];
       if (score === null) {
-        line.append(make("td", "", "no score"), make("td", "", "–"), make("td", "", "–"));
+        line.append(make("td", "", "no score"), ...["–", "–", "–"].map((text) => make("td", "", text)));
         continue;
       }
       line.append(make("td", "", `${format(score)} ${unit}`));
       line.append(make("td", "", largerThan(index, critic, row)));
+      line.append(make("td", "", Flags.describe(index, critic, row)));
       line.append(make("td", "", run.critics[critic].marks ? String(index.marks[critic][row]) : "–"));
     }
     if (omitted.length) {
       const cell = make("td", "", `not evaluated by: ${omitted.join(", ")}`);
-      cell.colSpan = 4;
+      cell.colSpan = 5;
       node.createTFoot().insertRow().append(cell);
     }
     return node;

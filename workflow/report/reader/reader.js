@@ -137,7 +137,8 @@
       rows = rows.filter((row) => `${ids[row]}\n${titles[row] || ""}\n${beginnings[row]}`.toLowerCase().includes(words));
     }
     const shown = state.by ? ". Beside each: its score, and the share of real texts with a smaller one" : "";
-    at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${shown}`;
+    const flags = state.by && !state.system.control ? `; ${Flags.SIGN} ${Flags.count(state.index, state.by).toLocaleString("en")} flagged as unlike real text` : "";
+    at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${flags}${shown}`;
     at("list").scrollTop = 0;
     list.show(rows);
     if (state.row >= 0) list.select(state.row);
@@ -146,7 +147,8 @@
   const nameOf = (index, row) => index.titles[row] || index.ids[row];
   function described(row) {
     const score = state.by ? state.index.scores[state.by][row] : null;
-    const value = !state.by ? "" : score === null ? "no score" : `${Numbers.format(score)} · ${Numbers.percent(state.index, state.by, row)}`;
+    const sign = state.by && Flags.isFlagged(state.index, state.by, row) ? `${Flags.SIGN} ` : "";
+    const value = !state.by ? "" : score === null ? "no score" : `${sign}${Numbers.format(score)} · ${Numbers.percent(state.index, state.by, row)}`;
     return { title: nameOf(state.index, row), beginning: state.index.beginnings[row], value };
   }
 

@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"\w+")
 def attribute(texts: Collection, latents: Path, control_latents: Path, *, output: Path) -> None:
     """Score documents by the distance of their numbers, and mark their repetitions; see `critics.attributions`."""
     numbers, real = _read_numbers(latents), _read_numbers(control_latents)
-    scores = distances(numbers, real).groupby(level=0).mean()
+    scores = distances(numbers, real, without_itself=latents == control_latents).groupby(level=0).mean()
     repeated, real_repeated = (table[REPEATED].groupby(level=0).mean() for table in (numbers, real))
     repeated = repeated.dropna()  # NaN: too short to repeat anything
     ranks = np.searchsorted(np.sort(real_repeated.dropna()), repeated)
@@ -35,18 +35,25 @@ def attribute(texts: Collection, latents: Path, control_latents: Path, *, output
     write_attributions(rows, output)
 
 
-def distances(numbers: pd.DataFrame, real: pd.DataFrame) -> pd.Series:
+def distances(numbers: pd.DataFrame, real: pd.DataFrame, *, without_itself: bool = False) -> pd.Series:
     """Compute the mean over a text's numbers of |2 F - 1|, with F the mid-rank of each number among real texts.
 
     F is the share of real texts below the number, plus half of those equal to it. The mean is 0 if all numbers are
     medians of real text, and 1 if all are beyond any real text. NaN for a text without numbers.
+
+    Parameters
+    ----------
+    without_itself
+        Whether the texts are the real ones, each of which is compared with the others: a text among those that it is
+        compared with would have smaller distances than a new one.
     """
     by_name = {}
     for name in PER_TEXT:
         values, real_values = numbers[name].to_numpy(float), np.sort(real[name].dropna().to_numpy(float))
         below, within = (np.searchsorted(real_values, values, side=side) for side in ("left", "right"))
-        share = (below + within) / (2 * max(1, len(real_values)))
-        by_name[name] = np.where(np.isnan(values) | (len(real_values) == 0), np.nan, np.abs(2 * share - 1))
+        others = len(real_values) - without_itself
+        share = (below + within - without_itself) / (2 * max(1, others))
+        by_name[name] = np.where(np.isnan(values) | (others <= 0), np.nan, np.abs(2 * share - 1))
     return pd.DataFrame(by_name, numbers.index).mean(axis=1)
 
 

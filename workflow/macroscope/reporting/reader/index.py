@@ -1,18 +1,21 @@
 """Index of a system's texts: the columns behind the list in the reader."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from macroscope.critics.attributions import read_scores
+from macroscope.critics.attributions import read_real_scores, read_scores
 from macroscope.critics.excerpts import shorten
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
+from macroscope.reporting.flags import Flags
+from macroscope.statistics.pairing_keys import OPENING
 
 CHARACTERS = 90
 """Maximum length of the beginning of a text in the list."""
@@ -58,8 +61,8 @@ class CriticScores:
         MacroscopeError
             If a document is missing.
         """
-        named, scores, real = read_scores(candidate)
-        reference = read_scores(control)[1] if real is None else real
+        named, scores, _ = read_scores(candidate)
+        reference = read_real_scores(candidate, control)[1]
         reference = np.sort(reference[~np.isnan(reference)])
         below = np.searchsorted(reference, scores, side="left")
         rows = np.arange(len(named)) if ids is None else _rows_of(ids, named, candidate)
@@ -69,18 +72,6 @@ class CriticScores:
     def above(self) -> NDArray[np.int64]:
         """Return the number of real texts with a larger score, per document; 0 for a document without a score."""
         return len(self.reference) - np.searchsorted(self.reference, self.scores, side="right")
-
-    def tails(self, *, one_sided: bool = False) -> NDArray[np.float64]:
-        """Return the share of real texts at least as far out on the same side; NaN if there is nothing to compare.
-
-        Parameters
-        ----------
-        one_sided
-            Whether only large scores are unusual.
-        """
-        inner = self.below if one_sided else np.maximum(self.below, self.above)
-        share = (len(self.reference) - inner) / len(self.reference) if len(self.reference) else np.nan
-        return np.where(np.isnan(self.scores), np.nan, share)
 
     @property
     def middle(self) -> float:
@@ -111,18 +102,14 @@ class PairedTexts:
     Parameters
     ----------
     keys
-        (id, opening) of every document of the control; see `documents.Document.opening`.
+        Openings of the control's documents, indexed by id; see `documents.Document.opening`.
     """
 
-    def __init__(self, keys: list[tuple[str, str]]) -> None:
-        self._ids = {name: row for row, (name, _) in enumerate(keys)}
-        counts = Counter(opening for _, opening in keys if opening)
-        self._openings = {opening: row for row, (_, opening) in enumerate(keys) if counts[opening] == 1}
-
-    @classmethod
-    def read(cls, samples: Path) -> "PairedTexts":
-        """Read the real texts from the control's samples."""
-        return cls([(document.id, document.opening) for document in read_documents(samples)])
+    def __init__(self, keys: pd.DataFrame) -> None:
+        openings = keys[OPENING].tolist()
+        self._ids = {name: row for row, name in enumerate(keys.index)}
+        counts = Counter(filter(None, openings))
+        self._openings = {opening: row for row, opening in enumerate(openings) if counts[opening] == 1}
 
     def find_rows(self, keys: list[tuple[str, str]]) -> list[int | None]:
         """Return the row of the real text paired with each text of a system; None for unpaired texts."""
@@ -142,12 +129,15 @@ class Index:
         Critic -> its scores of all documents.
     paired
         Real texts that are paired with the documents.
+    flags
+        Critic -> flags of all documents; empty for real texts.
     is_control
         Whether the documents are the real texts, which are paired with nothing.
     """
 
     scores: dict[str, CriticScores]
     paired: PairedTexts
+    flags: Mapping[str, Flags]
     is_control: bool
     ids: list[str] = field(default_factory=list)
     _openings: list[str] = field(default_factory=list)
@@ -177,6 +167,8 @@ class Index:
             "paired": [None] * len(keys) if self.is_control else self.paired.find_rows(keys),
             "scores": {critic: [_rounded(value) for value in scores.scores] for critic, scores in self.scores.items()},
             "below": {critic: scores.below.tolist() for critic, scores in self.scores.items()},
+            "p": {critic: [_rounded(p) for p in flags.p_values] for critic, flags in self.flags.items()},
+            "flagged": {critic: np.flatnonzero(flags.is_flagged).tolist() for critic, flags in self.flags.items()},
             "real": {critic: scores.real for critic, scores in self.scores.items()},
             "marks": self._marks,
         }

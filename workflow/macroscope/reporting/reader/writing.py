@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from macroscope.critics import get_critic
@@ -21,9 +22,11 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import CAPTIONS, atomic
 from macroscope.options import CONTROL
 from macroscope.progress import progress
+from macroscope.reporting.flags import flag_texts, read_keys
 from macroscope.reporting.html_blocks import system_page
 from macroscope.reporting.reader.index import CriticScores, Index, PairedTexts
 from macroscope.reporting.results import Results
+from macroscope.statistics.conformal import FALSE_FLAGS
 
 FOLDER = CAPTIONS / "reader"
 PAGE = "reader.html.jinja"
@@ -51,11 +54,17 @@ def write_reader(config: Path, output: Path) -> None:
         _write_page(folder, results.plan.config.run)
         systems = []
         for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.pairs):
-            real = PairedTexts.read(_samples(results, corpus, CONTROL))
+            real = read_keys(results, corpus, CONTROL)
             systems += [_write_system(results, folder, corpus, system, real) for system in results.systems(corpus)]
         used = dict.fromkeys(chain.from_iterable(entry["critics"] for entry in systems))
         critics = {name: _describe_critic(name) for name in used}
-        about = {"chunk": CHUNK, "colours": COLOURS, "critics": critics, "systems": systems}
+        about = {
+            "chunk": CHUNK,
+            "colours": COLOURS,
+            "critics": critics,
+            "falseFlags": FALSE_FLAGS,
+            "systems": systems,
+        }
         _write_call(folder / "data" / "run.js", "run", about)
 
 
@@ -77,14 +86,15 @@ def _samples(results: Results, corpus: str, system: str) -> Path:
     return results.local(results.plan.systems.samples(corpus, system))
 
 
-def _write_system(results: Results, folder: Path, corpus: str, system: str, real: PairedTexts) -> dict[str, Any]:
+def _write_system(results: Results, folder: Path, corpus: str, system: str, real: pd.DataFrame) -> dict[str, Any]:
     """Write the index and the texts of a system, and return its entry of data/run.js."""
     key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
     attributions = results.plan.reporting.attributions()
     files = {critic: results.local(file) for (critic, c, s), file in attributions.items() if (c, s) == (corpus, system)}
     ids = Collection(samples).ids()
     scores = {critic: _scores(results, attributions, critic, corpus, system, ids) for critic in files}
-    index = Index(scores, real, is_control=system == CONTROL)
+    flags = flag_texts(results, corpus, system, real)
+    index = Index(scores, PairedTexts(real), flags, is_control=system == CONTROL)
     place = folder / "data" / corpus / system
     place.mkdir(parents=True)
     documents = progress(read_documents(samples), f"write {key}", unit="documents")
