@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from macroscope.documents import Document, Section
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.stop_words import stop_words
-from macroscope.systems.perturbation.mentions import find_entities, swap_entities, swap_pronouns
+from macroscope.systems.perturbation.mentions import find_entities
+
+from .damaging import damage
 
 
 def document(*texts):
@@ -17,8 +17,7 @@ def document(*texts):
 
 
 def swap(text, share=1.0, seed=0):
-    after = swap_pronouns(document(text), share, stop_words("en"), np.random.default_rng(seed))
-    return after.sections[0].text
+    return damage("swap_pronouns", document(text), share, seed).sections[0].text
 
 
 @pytest.mark.parametrize(
@@ -54,8 +53,8 @@ def test_pronouns_are_chosen_from_all_sections():
     places = {
         tuple(
             "she" in section.text
-            for section in swap_pronouns(
-                document("he went", "he came", "none", "he fell"), 0.3, frozenset(), np.random.default_rng(seed)
+            for section in damage(
+                "swap_pronouns", document("he went", "he came", "none", "he fell"), 0.3, seed
             ).sections
         )
         for seed in range(40)
@@ -100,7 +99,7 @@ def test_initials_and_titles_are_part_of_a_name():
 @pytest.mark.parametrize("seed", range(6))
 def test_names_are_replaced_consistently(seed):
     before = document(STORY)
-    after = swap_entities(before, 0.0, "en", np.random.default_rng(seed))
+    after = damage("swap_entities", before, 1.0, seed)
     words = re.compile(r"Marie Curie|Curie|Albert Einstein|Brussels")
     old, new = words.findall(STORY), words.findall(after.sections[0].text)
     assert words.sub("*", STORY) == words.sub("*", after.sections[0].text)
@@ -113,7 +112,7 @@ def test_names_are_replaced_consistently(seed):
 
 def test_the_first_sentences_keep_their_names():
     before = document(STORY)
-    after = swap_entities(before, 0.5, "en", np.random.default_rng(1))
+    after = damage("swap_entities", before, 0.5, 1)
     old, new = (split_sentences(d.sections[0].text) for d in (before, after))
     assert old[:3] == new[:3]
     assert old[3:] != new[3:]
@@ -121,4 +120,4 @@ def test_the_first_sentences_keep_their_names():
 
 def test_a_document_with_one_entity_is_unchanged():
     before = document("All of Paris is in Paris.", "Paris, again.")
-    assert swap_entities(before, 0.0, "en", np.random.default_rng(0)) == before
+    assert damage("swap_entities", before, 1.0) == before

@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 from macroscope.documents import Document, Section
-from macroscope.systems.perturbation.pieces import drop_sections, shuffle_sections
-from macroscope.systems.perturbation.sentences import (
-    remove_sentences,
-    repeat_sentences,
-    sample_non_adjacent,
-    shuffle_sentences,
-)
+from macroscope.systems.perturbation.sentences import sample_non_adjacent
+
+from .damaging import damage
 
 
 def document(*texts):
@@ -26,7 +22,7 @@ def rng(seed=0):
 
 def test_sections_move_with_their_titles_and_all_orders_occur():
     before = document("A.", "B.", "C.")
-    counts = Counter(shuffle_sections(before, rng(seed)).sections for seed in range(600))
+    counts = Counter(damage("shuffle_sections", before, seed=seed).sections for seed in range(600))
     assert all(sorted(order, key=lambda section: section.text) == list(before.sections) for order in counts)
     assert len(counts) == 6
     assert min(counts.values()) > 60
@@ -35,7 +31,7 @@ def test_sections_move_with_their_titles_and_all_orders_occur():
 @pytest.mark.parametrize(("n", "share", "kept"), [(4, 0.5, 2), (5, 0.1, 4), (5, 0.99, 1), (2, 0.5, 1), (1, 0.5, 1)])
 def test_dropped_sections_leave_the_others_in_order(n, share, kept):
     before = document(*(f"{number}." for number in range(n)))
-    results = {drop_sections(before, share, rng(seed)).sections for seed in range(40)}
+    results = {damage("drop_sections", before, share, seed).sections for seed in range(40)}
     for sections in results:
         assert len(sections) == kept
         assert sorted(sections, key=before.sections.index) == list(sections)
@@ -44,7 +40,7 @@ def test_dropped_sections_leave_the_others_in_order(n, share, kept):
 
 def test_sentences_stay_in_their_section_and_lines_keep_their_numbers():
     before = document("Dr. Gray came. He saw it.\nIt was Jan. 3. He left!", "One more.")
-    results = {shuffle_sentences(before, "en", rng(seed)).sections for seed in range(300)}
+    results = {damage("shuffle_sentences", before, seed=seed).sections for seed in range(300)}
     assert len(results) == 24
     for first, second in results:
         assert second == before.sections[1]
@@ -56,7 +52,7 @@ def test_sentences_stay_in_their_section_and_lines_keep_their_numbers():
 @pytest.mark.parametrize(("share", "repeated"), [(0.25, 1), (0.01, 1), (0.5, 2), (1.0, 4)])
 def test_repeated_sentences_are_adjacent(share, repeated):
     before = document("One is. Two is.\nThree is.", "Four is.")
-    after = repeat_sentences(before, share, "en", rng())
+    after = damage("repeat_sentences", before, share)
     text = " ".join(section.text for section in after.sections)
     counts = Counter(text.replace(" is.", "").split())
     assert sorted(counts.values()) == [1] * (4 - repeated) + [2] * repeated
@@ -87,7 +83,7 @@ def test_removed_sentences_are_neither_the_first_nor_the_last():
     before = document("One is. Two is. Three is.\nFour is. Five is.", "Six is. Seven is. Eight is.")
     sentences = "One Two Three Four Five Six Seven Eight".split()
     for seed in range(60):
-        after = remove_sentences(before, 2, "en", rng(seed))
+        after = damage("remove_sentences", before, seed=seed, number=2)
         remaining = " ".join(section.text for section in after.sections).replace(" is.", "").split()
         removed = [place for place, word in enumerate(sentences) if word not in remaining]
         assert remaining == [word for word in sentences if word in remaining]
@@ -100,10 +96,10 @@ def test_removed_sentences_are_neither_the_first_nor_the_last():
 def test_a_paragraph_of_one_sentence_is_removed_with_its_line():
     lines = ["One is.", "Two is.", "Three is.", "Four is."]
     for seed in range(20):
-        remaining = remove_sentences(document("\n".join(lines)), 1, "en", rng(seed)).text.split("\n")
+        remaining = damage("remove_sentences", document("\n".join(lines)), seed=seed, number=1).text.split("\n")
         assert remaining in ([lines[0], *lines[2:]], [*lines[:2], lines[3]])
 
 
 def test_a_short_text_loses_as_many_sentences_as_possible():
-    assert remove_sentences(document("One is. Two is."), 3, "en", rng()).text == "One is. Two is."
-    assert remove_sentences(document("One is. Two is. Three is."), 3, "en", rng()).text == "One is. Three is."
+    assert damage("remove_sentences", document("One is. Two is."), number=3).text == "One is. Two is."
+    assert damage("remove_sentences", document("One is. Two is. Three is."), number=3).text == "One is. Three is."

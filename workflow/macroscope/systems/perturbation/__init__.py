@@ -58,11 +58,9 @@ class PerturbationSystem(SystemOptions):
         return self.of
 
     def resources_read(self, language: str) -> list[str]:
-        """Return the list of stop words if it exists and a step reads it."""
-        from macroscope.natural_language.stop_words import stop_words_path
-
-        path = stop_words_path(language)
-        return [str(path)] if any(step.reads_stop_words for step in self.perturb) and path.exists() else []
+        """Return the lists of words that the steps read, as far as they exist."""
+        paths = [step.damage.reads(language) for step in self.perturb if step.damage.reads is not None]
+        return [str(path) for path in dict.fromkeys(paths) if path.exists()]
 
     def description(self, config: ConfigView) -> Description:
         """Describe it by the other system and the steps."""

@@ -52,7 +52,8 @@ def perturb_samples(
     for number, step in enumerate(options.perturb):
         require_language(step, language, f"system {system}, step {number + 1} ({step.rule})")
         before, key = documents, (seed, crc32(system.encode()), number)
-        after = [_keep_sentences(*pair) for pair in zip(before, apply_step(before, step, language, key), strict=True)]
+        old = {document.id: document for document in before}
+        after = [_keep_sentences(old[new.id], new) for new in apply_step(before, step, language, key)]
         counts += _counts(before, after, step, f"step {number + 1}, {step.rule}")
         documents = [document for document in after if document.sections]
         if not documents:
@@ -70,13 +71,14 @@ def _keep_sentences(before: Document, after: Document) -> Document:
 
 
 def _counts(before: Sequence[Document], after: Sequence[Document], step: AnyStep, place: str) -> list[Count]:
-    unchanged = sum(a.sections == b.sections for b, a in zip(before, after, strict=True))
+    old = {document.id: document for document in before}
+    unchanged = sum(document.sections == old[document.id].sections for document in after)
     empty = sum(not document.sections for document in after)
     counts = [
         Count(f"{place}: document left as it was", len(after) - unchanged, unchanged, "changes"),
         Count(f"{place}: document without text", len(after) - empty, empty),
     ]
-    if step.drops_sections:
+    if step.damage.drops_sections:
         sections, remaining = (sum(len(document.sections) for document in side) for side in (before, after))
         counts.append(Count(f"{place}: section left out", remaining, sections - remaining, "sections"))
     return counts

@@ -13,13 +13,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-
-import numpy as np
+from typing import Any
 
 from macroscope.documents import Document
+from macroscope.natural_language.languages import ENGLISH, LANGUAGES, name_of
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.systems.perturbation.halves import sample_cycle
-from macroscope.systems.perturbation.pieces import regroup, replace_texts, round_share
+from macroscope.natural_language.stop_words import stop_words, stop_words_path
+from macroscope.systems.perturbation.declaration import Touch, declare, replace_some, sample_cycle
+from macroscope.systems.perturbation.pieces import Place, regroup, replace_texts
 
 Entity = tuple[str, ...]
 """Names of one entity, the longest first."""
@@ -54,30 +55,41 @@ _PRONOUN = re.compile(r"(?<![\w-])(?:he|she|him|her|his|hers|himself|herself)(?!
 _NEXT_WORD = re.compile(r"[^\S\n]+[\"'“‘(]?(\w+)")
 
 
-def swap_entities(document: Document, after: float, language: str, rng: np.random.Generator) -> Document:
-    """Permute the entities of a document; a document with fewer than two entities is unchanged.
+def _lacks_capitals(language: str, **options: Any) -> str | None:
+    if language != "de" and LANGUAGES[language].has_capitals:
+        return None
+    return (
+        f"names are recognized by their capitals, which do not distinguish them in {name_of(language)}; omit the step"
+    )
+
+
+def _lacks_pronouns(language: str, **options: Any) -> str | None:
+    if language == ENGLISH:
+        return None
+    return f"only English pronouns are known, not those of {name_of(language)}; omit the step"
+
+
+@declare("words", keeps_length=True, dose=0.5, position="end", twin="replace_synonyms", lacks=_lacks_capitals)
+def swap_entities(document: Document, touch: Touch) -> Document:
+    """Permute the proper names in the last sentences of a document (he2023: named entity switching).
 
     Every entity is consistently replaced by another one: its longest name by the longest name of the other, its short
-    names by the other's short name.
-
-    Parameters
-    ----------
-    after
-        Share of the sentences, from the beginning, that keep their names.
+    names by the other's short name. The dose is the share of the sentences, from the end, whose names change. A
+    document with fewer than two entities is unchanged.
     """
-    pieces = [split_sentences(section.text, language) for section in document.sections]
+    pieces = [split_sentences(section.text, touch.language) for section in document.sections]
     sentences = list(chain.from_iterable(pieces))
     entities = find_entities(sentences)
     if len(entities) < 2:
         return document
-    permutation = sample_cycle(len(entities), rng)
+    permutation = sample_cycle(len(entities), touch.rng)
     replacements = {
         name: new[0] if name == entity[0] else new[-1]
         for entity, new in zip(entities, (entities[index] for index in permutation), strict=True)
         for name in entity
     }
     pattern = _match_any(replacements)
-    start = round(after * len(sentences))
+    start = round((1 - touch.dose) * len(sentences))
     changed = [pattern.sub(lambda match: replacements[match.group()], sentence) for sentence in sentences[start:]]
     return replace_texts(document, regroup([*sentences[:start], *changed], map(len, pieces)))
 
@@ -133,35 +145,18 @@ def _match_any(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
-def swap_pronouns(document: Document, share: float, stop_words: Collection[str], rng: np.random.Generator) -> Document:
-    """Replace a share of a document's pronouns, at least one, by those of the other gender.
+@declare("words", keeps_length=True, dose=1.0, twin="replace_synonyms", lacks=_lacks_pronouns, reads=stop_words_path)
+def swap_pronouns(document: Document, touch: Touch) -> Document:
+    """Swap he and she, him and her, his and her, himself and herself; for English only."""
+    listed = stop_words(touch.language)
 
-    Parameters
-    ----------
-    share
-        Share of the pronouns.
-    stop_words
-        English stop words in lower case, which may follow an object but not a possessive.
-    """
-    counts = [len(_PRONOUN.findall(section.text)) for section in document.sections]
-    total = sum(counts)
-    chosen = rng.permutation(total)[: round_share(share, total)]
-    texts, before = [], 0
-    for section, count in zip(document.sections, counts, strict=True):
-        texts.append(_swap_in_text(section.text, set((chosen - before).tolist()), stop_words))
-        before += count
-    return replace_texts(document, texts)
+    def find(text: str) -> list[Place]:
+        return [
+            (*match.span(), _match_case(_swap(match.group().lower(), text, match.end(), listed), match.group()))
+            for match in _PRONOUN.finditer(text)
+        ]
 
-
-def _swap_in_text(text: str, chosen: Collection[int], stop_words: Collection[str]) -> str:
-    """Replace the pronouns of given numbers in a text."""
-    parts, start = [], 0
-    for number, match in enumerate(_PRONOUN.finditer(text)):
-        if number in chosen:
-            swapped = _swap(match.group().lower(), text, match.end(), stop_words)
-            parts += [text[start : match.start()], _match_case(swapped, match.group())]
-            start = match.end()
-    return "".join([*parts, text[start:]])
+    return replace_some(document, touch, find)
 
 
 def _swap(pronoun: str, text: str, end: int, stop_words: Collection[str]) -> str:

@@ -1,19 +1,21 @@
-"""Pieces of a text and their rearrangement, which leaves white space in place; and rearrangement of sections.
+"""Pieces of a text and their rearrangement, which leaves white space in place; and places in a text.
 
 A *piece* is a word or a sentence with the white space after it (the first one also with the white space before it), so
 that the pieces of a text, joined, are the text. Words are separated by white space and include adjacent punctuation.
+A *place* is a range of characters with the text that a damage puts there.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-
 from macroscope.documents import Document, Section
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.words import needs_dictionary, split_at_spaces
 
+Place = tuple[int, int, str]
+"""Start and end in a text, and the text to put there."""
 _WORD = re.compile(r"^\s*\S+\s*|\S+\s*")
 
 
@@ -40,10 +42,60 @@ def replace_core(piece: str, core: str) -> str:
     return piece[:begin] + core + piece[end:]
 
 
+def repeat_core(piece: str, between: str = " ") -> str:
+    """Write a piece twice, with its white space once."""
+    core = piece.strip()
+    return replace_core(piece, f"{core}{between}{core}")
+
+
 def regroup(pieces: Iterable[str], sizes: Iterable[int]) -> list[str]:
     """Join pieces to texts with given numbers of pieces."""
     remaining = iter(pieces)
     return ["".join(islice(remaining, size)) for size in sizes]
+
+
+def change_words(document: Document, change: Callable[[list[str]], Sequence[str]]) -> Document:
+    """Change the words of all sections of a document together; each stays in its section."""
+    return _change([split_words(section.text) for section in document.sections], document, change)
+
+
+def change_sentences(document: Document, language: str, change: Callable[[list[str]], Sequence[str]]) -> Document:
+    """Change the sentences of all sections of a document together; each stays in its section."""
+    return _change([split_sentences(section.text, language) for section in document.sections], document, change)
+
+
+def change_paragraphs(document: Document, change: Callable[[list[str]], Sequence[str]]) -> Document:
+    """Change the paragraphs (lines) of all sections of a document together; each stays in its section."""
+    return _change([section.text.splitlines(keepends=True) for section in document.sections], document, change)
+
+
+def _change(
+    pieces: Sequence[Sequence[str]], document: Document, change: Callable[[list[str]], Sequence[str]]
+) -> Document:
+    changed = change([piece for of_section in pieces for piece in of_section])
+    return replace_texts(document, regroup(changed, map(len, pieces)))
+
+
+def replace_places(document: Document, places: Sequence[Sequence[Place]], chosen: Collection[int]) -> Document:
+    """Put the replacements of the chosen places into a document.
+
+    Parameters
+    ----------
+    places
+        Places of each section, in order and apart.
+    chosen
+        Numbers of the chosen places, counted through the sections.
+    """
+    number, texts = 0, []
+    for section, of_section in zip(document.sections, places, strict=True):
+        parts, end = [], 0
+        for start, stop, new in of_section:
+            if number in chosen:
+                parts += [section.text[end:start], new]
+                end = stop
+            number += 1
+        texts.append("".join([*parts, section.text[end:]]))
+    return replace_texts(document, texts)
 
 
 def replace_texts(document: Document, texts: Iterable[str]) -> Document:
@@ -59,19 +111,3 @@ def replace_texts(document: Document, texts: Iterable[str]) -> Document:
 def round_share(share: float, n: int) -> int:
     """Return a share of n as a number: the nearest integer, but at least one if n is positive."""
     return min(n, max(1, round(share * n)))
-
-
-def shuffle_sections(document: Document, rng: np.random.Generator) -> Document:
-    """Put the sections of a document in random order, each with its title; all orders are equally likely."""
-    order = rng.permutation(len(document.sections))
-    return replace(document, sections=tuple(document.sections[number] for number in order))
-
-
-def drop_sections(document: Document, share: float, rng: np.random.Generator) -> Document:
-    """Remove a share of the sections, at least one and never all; a document of one section is unchanged."""
-    n = len(document.sections)
-    if n < 2:
-        return document
-    dropped = min(n - 1, round_share(share, n))
-    kept = sorted(rng.permutation(n)[dropped:])
-    return replace(document, sections=tuple(document.sections[number] for number in kept))

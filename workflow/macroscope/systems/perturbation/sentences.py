@@ -1,46 +1,168 @@
-"""Perturbations of sentences within a document: shuffling, repetition and removal."""
+"""Damages of sentences: order, repetition, removal, replacement, negation."""
 
-from itertools import chain
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from macroscope.documents import Document
+from macroscope.natural_language.languages import LANGUAGES
+from macroscope.natural_language.rewordings import lacks_rewordings, rewordings, rewordings_path
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.systems.perturbation.pieces import rearrange, regroup, replace_core, replace_texts, round_share
+from macroscope.systems.perturbation.declaration import Touch, declare, pair_in_cycle
+from macroscope.systems.perturbation.pieces import (
+    change_paragraphs,
+    change_sentences,
+    change_words,
+    rearrange,
+    repeat_core,
+    replace_core,
+    replace_texts,
+    round_share,
+)
+
+NGRAM = 4
+"""Number of words that `repeat_last_ngram` repeats (he2023)."""
 
 
-def shuffle_sentences(document: Document, language: str, rng: np.random.Generator) -> Document:
-    """Put the sentences of every section in random order; paragraphs keep their numbers of sentences."""
+@declare("sentences", keeps_length=True, dose=1.0, twin="move_paragraph_breaks")
+def shuffle_sentences(document: Document, touch: Touch) -> Document:
+    """Put sentences of every section in random order; paragraphs keep their numbers of sentences."""
     texts = []
     for section in document.sections:
-        sentences = split_sentences(section.text, language)
-        texts.append("".join(rearrange(sentences, rng.permutation(len(sentences)))))
+        sentences = split_sentences(section.text, touch.language)
+        texts.append("".join(rearrange(sentences, touch.rearrange(len(sentences)) if len(sentences) > 1 else [0])))
     return replace_texts(document, texts)
 
 
-def repeat_sentences(document: Document, share: float, language: str, rng: np.random.Generator) -> Document:
-    """Repeat a share of a document's sentences, at least one, immediately."""
-    pieces = [split_sentences(section.text, language) for section in document.sections]
-    sentences = list(chain.from_iterable(pieces))
-    for number in rng.permutation(len(sentences))[: round_share(share, len(sentences))]:
-        core = sentences[number].strip()
-        sentences[number] = replace_core(sentences[number], f"{core} {core}")
-    return replace_texts(document, regroup(sentences, map(len, pieces)))
+@declare("sentences", keeps_length=True, dose=0.25, twin="move_paragraph_breaks")
+def switch_sentences(document: Document, touch: Touch) -> Document:
+    """Exchange sentences of a document with each other, across its sections (he2023: sentence switching)."""
+
+    def switch(sentences: list[str]) -> Sequence[str]:
+        return rearrange(sentences, touch.rearrange(len(sentences))) if len(sentences) > 1 else sentences
+
+    return change_sentences(document, touch.language, switch)
 
 
-def remove_sentences(document: Document, number: int, language: str, rng: np.random.Generator) -> Document:
-    """Remove sentences of a document, but not its first or last one, nor two adjacent ones (cai2020: MSD).
+@declare("sentences", keeps_length=False, dose=0.25, twin="replace_synonyms", joins=True)
+def replace_sentences(documents: Sequence[Document], touch: Touch) -> list[Document]:
+    """Replace sentences by sentences of another document (he2023: sentence replacement)."""
+    partners = pair_in_cycle(documents, touch.rng)
+    return [_replace_sentences(document, other, touch) for document, other in zip(documents, partners, strict=True)]
+
+
+def _replace_sentences(document: Document, other: Document, touch: Touch) -> Document:
+    theirs = [text for section in other.sections for text in split_sentences(section.text, touch.language)]
+
+    def exchange(sentences: list[str]) -> Sequence[str]:
+        chosen = touch.choose(len(sentences)).tolist()
+        sources = touch.rng.choice(len(theirs), len(chosen), replace=len(chosen) > len(theirs)).tolist()
+        for place, source in zip(chosen, sources, strict=True):
+            sentences[place] = replace_core(sentences[place], theirs[source].strip())
+        return sentences
+
+    return change_sentences(document, touch.language, exchange)
+
+
+@declare("sentences", keeps_length=False, dose=0.25, twin="move_paragraph_breaks")
+def repeat_sentences(document: Document, touch: Touch) -> Document:
+    """Repeat sentences of every document immediately."""
+
+    def repeat(sentences: list[str]) -> Sequence[str]:
+        for number in touch.choose(len(sentences)).tolist():
+            sentences[number] = repeat_core(sentences[number])
+        return sentences
+
+    return change_sentences(document, touch.language, repeat)
+
+
+@declare("sentences", keeps_length=False, dose=0.25, twin="move_paragraph_breaks")
+def repeat_paragraphs(document: Document, touch: Touch) -> Document:
+    """Repeat paragraphs of every document immediately."""
+
+    def repeat(paragraphs: list[str]) -> Sequence[str]:
+        for number in touch.choose(len(paragraphs)).tolist():
+            paragraphs[number] = repeat_core(paragraphs[number], "\n")
+        return paragraphs
+
+    return change_paragraphs(document, repeat)
+
+
+@declare("sentences", keeps_length=False, dose=0.1, position="end", twin="move_paragraph_breaks")
+def repeat_last_ngram(document: Document, touch: Touch) -> Document:
+    """Repeat the last four words of every text until the dose's share of its words is added (he2023: repetition)."""
+    between = " " if LANGUAGES[touch.language].has_spaces else ""
+
+    def repeat(words: list[str]) -> Sequence[str]:
+        last = between.join(word.strip() for word in words[-NGRAM:])
+        times = max(1, round(touch.dose * len(words) / NGRAM))
+        return [*words[:-1], replace_core(words[-1], between.join([words[-1].strip(), *[last] * times]))]
+
+    return change_words(document, repeat)
+
+
+@declare(
+    "sentences",
+    keeps_length=False,
+    dose=0.25,
+    highest=0.5,
+    twin="move_paragraph_breaks",
+    drops_sections=True,
+    position="anywhere but the ends",
+    options={
+        "number": (
+            int | None,
+            Field(
+                None,
+                ge=1,
+                description="Number of sentences instead of a share (paper: 1); as many as possible if a document is"
+                " too short.",
+            ),
+        )
+    },
+)
+def remove_sentences(document: Document, touch: Touch, number: int | None = None) -> Document:
+    """Remove random sentences of every document, not the first or last one nor two adjacent ones (cai2020: MSD).
 
     All choices are equally likely. If there are too few sentences, as many as possible are removed.
     """
-    pieces = [split_sentences(section.text, language) for section in document.sections]
-    sentences = list(chain.from_iterable(pieces))
-    for place in 1 + sample_non_adjacent(len(sentences) - 2, number, rng):
-        # A paragraph that loses its last sentence keeps the line break; one that loses its only sentence loses it, too.
-        is_last, is_only = sentences[place].endswith("\n"), sentences[place - 1].endswith("\n")
-        sentences[place] = "\n" if is_last and not is_only else ""
-    return replace_texts(document, (text.strip() for text in regroup(sentences, map(len, pieces))))
+
+    def remove(sentences: list[str]) -> Sequence[str]:
+        removed = number if number is not None else round_share(touch.dose, len(sentences))
+        for place in 1 + sample_non_adjacent(len(sentences) - 2, removed, touch.rng):
+            # A paragraph that loses its last sentence keeps the line break; one that loses its only sentence loses it.
+            is_last, is_only = sentences[place].endswith("\n"), sentences[place - 1].endswith("\n")
+            sentences[place] = "\n" if is_last and not is_only else ""
+        return sentences
+
+    changed = change_sentences(document, touch.language, remove)
+    return replace_texts(changed, (section.text.strip() for section in changed.sections))
+
+
+@declare(
+    "sentences",
+    keeps_length=True,
+    dose=0.25,
+    twin="contract_words",
+    lacks=lacks_rewordings("negations"),
+    reads=rewordings_path,
+)
+def negate_sentences(document: Document, touch: Touch) -> Document:
+    """Negate sentences, or affirm negated ones, at their first auxiliary verb (he2023: negation).
+
+    The dose is a share of the sentences with such a verb.
+    """
+    negations = rewordings("negations", touch.language)
+
+    def negate(sentences: list[str]) -> Sequence[str]:
+        able = [number for number, sentence in enumerate(sentences) if negations.search(sentence)]
+        for place in touch.choose(len(able)).tolist():
+            sentences[able[place]] = negations.reword_first(sentences[able[place]])
+        return sentences
+
+    return change_sentences(document, touch.language, negate)
 
 
 def sample_non_adjacent(places: int, number: int, rng: np.random.Generator) -> NDArray[np.int64]:

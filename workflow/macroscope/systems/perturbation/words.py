@@ -1,95 +1,223 @@
-"""Perturbations of words: truncation, removal, shuffling."""
+"""Damages of words: removal, order, repetition, inflection, punctuation."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import Any
 
-import numpy as np
+from pydantic import Field
 
 from macroscope.documents import Document
-from macroscope.systems.perturbation.pieces import rearrange, regroup, replace_texts, round_share, split_words
+from macroscope.natural_language.function_words import ARTICLES
+from macroscope.natural_language.languages import LANGUAGES, name_of
+from macroscope.natural_language.lemmas import has_lemmas, lemmatise
+from macroscope.natural_language.stop_words import has_stop_words, stop_words, stop_words_path
+from macroscope.natural_language.words import locate_words
+from macroscope.systems.perturbation.declaration import Touch, combine, declare, needs_spaces, replace_some
+from macroscope.systems.perturbation.pieces import (
+    Place,
+    change_words,
+    rearrange,
+    repeat_core,
+    replace_places,
+    replace_texts,
+)
 
 _LETTER = re.compile(r"\w")
 _STOPS = ".,;:!?…"
+_MARKS = re.compile(r"[.,;:!?](?!\w)|[。，、；：！？]")
+_SETS_OF_MARKS = (".,;:!?", "。，、；：！？")
+_NUMERAL = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def truncate(document: Document, share: float, words: int | None) -> Document:
-    """Keep the first words of a document, at least one; remove the sections after them.
-
-    Parameters
-    ----------
-    share
-        Share of the words.
-    words
-        Number of words instead of a share; a shorter document is unchanged.
-    """
-    pieces = [split_words(section.text) for section in document.sections]
-    total = sum(map(len, pieces))
-    remaining = min(total, words) if words is not None else round_share(share, total)
-    texts = []
-    for section, section_words in zip(document.sections, pieces, strict=True):
-        is_complete = remaining >= len(section_words)
-        texts.append(section.text if is_complete else "".join(section_words[:remaining]).rstrip())
-        remaining = max(0, remaining - len(section_words))
-    return replace_texts(document, texts)
+def _lacks_articles(language: str, articles: list[str] | None = None, **options: Any) -> str | None:
+    if articles is not None or language in ARTICLES:
+        return None
+    return f"{name_of(language)} has no articles that are known here; name them in 'articles', or omit the step"
 
 
-def shuffle_words(document: Document, rng: np.random.Generator) -> Document:
-    """Put all words of a document in random order; titles and the numbers of words of lines stay the same."""
-    pieces = [split_words(section.text) for section in document.sections]
-    words = list(chain.from_iterable(pieces))
-    shuffled = rearrange(words, rng.permutation(len(words)))
-    return replace_texts(document, regroup(shuffled, map(len, pieces)))
+def _lacks_stop_words(language: str, **options: Any) -> str | None:
+    if has_stop_words(language):
+        return None
+    return (
+        f"there is no list of stop words for {name_of(language)}; add resources/stop_words/{language}.txt, or omit the"
+        " step"
+    )
 
 
-def remove_articles(document: Document, articles: Collection[str], match_case: bool) -> Document:
-    """Remove articles, in any case unless `match_case`."""
+def _lacks_lemmas(language: str, **options: Any) -> str | None:
+    return None if has_lemmas(language) else f"there are no lemmas for {name_of(language)}; omit the step"
+
+
+@declare("words", keeps_length=True, dose=1.0, twin="replace_synonyms")
+def shuffle_words(document: Document, touch: Touch) -> Document:
+    """Put words of a text in random order, across its sections (pimentel2022: p_rand)."""
+    return change_words(document, lambda words: rearrange(words, touch.rearrange(len(words))))
+
+
+@declare("words", keeps_length=True, dose=0.25, twin="replace_synonyms")
+def swap_adjacent_words(document: Document, touch: Touch) -> Document:
+    """Exchange adjacent words; the dose is the share of words that move (he2023: local swap)."""
+
+    def swap(words: list[str]) -> Sequence[str]:
+        order = list(range(len(words)))
+        for pair in touch.choose(len(words) // 2).tolist():
+            order[2 * pair], order[2 * pair + 1] = 2 * pair + 1, 2 * pair
+        return rearrange(words, order)
+
+    return change_words(document, swap)
+
+
+@declare("words", keeps_length=False, dose=0.25, twin="replace_synonyms", drops_sections=True, lacks=needs_spaces)
+def drop_words(document: Document, touch: Touch) -> Document:
+    """Remove random words (he2023: token drop)."""
+    return _remove_words(document, touch, lambda word: True)
+
+
+@declare("words", keeps_length=False, dose=0.25, twin="replace_synonyms")
+def repeat_words(document: Document, touch: Touch) -> Document:
+    """Repeat random words immediately (he2023: repeated token)."""
+    between = " " if LANGUAGES[touch.language].has_spaces else ""
+
+    def repeat(words: list[str]) -> Sequence[str]:
+        chosen = set(touch.choose(len(words)).tolist())
+        return [repeat_core(word, between) if number in chosen else word for number, word in enumerate(words)]
+
+    return change_words(document, repeat)
+
+
+@declare("words", keeps_length=True, dose=0.25, twin="replace_quotes")
+def noise_punctuation(document: Document, touch: Touch) -> Document:
+    """Replace punctuation marks by other ones (he2023: noised punctuation)."""
+
+    def find(text: str) -> list[Place]:
+        return [(*match.span(), _other_mark(match.group(), touch)) for match in _MARKS.finditer(text)]
+
+    return replace_some(document, touch, find)
+
+
+def _other_mark(mark: str, touch: Touch) -> str:
+    others = next(marks for marks in _SETS_OF_MARKS if mark in marks).replace(mark, "")
+    return others[int(touch.rng.integers(len(others)))]
+
+
+@declare(
+    "words",
+    keeps_length=True,
+    dose=1.0,
+    twin="replace_spellings",
+    lacks=combine(needs_spaces, _lacks_lemmas),
+)
+def lemmatize_words(document: Document, touch: Touch) -> Document:
+    """Replace inflected words by their lemmas (he2023: verb lemmatizing)."""
+
+    def find(text: str) -> list[Place]:
+        places = []
+        for start, end, word in locate_words(text):
+            lemma = lemmatise(word, touch.language)
+            if lemma != word:
+                places.append((start, end, lemma.capitalize() if text[start].isupper() else lemma))
+        return places
+
+    return replace_some(document, touch, find)
+
+
+@declare("words", keeps_length=True, dose=1.0, twin="replace_synonyms")
+def swap_numbers(document: Document, touch: Touch) -> Document:
+    """Exchange the numbers of a text with each other."""
+    matches = [list(_NUMERAL.finditer(section.text)) for section in document.sections]
+    numerals = [match.group() for of_section in matches for match in of_section]
+    if len(numerals) < 2:
+        return document
+    new = iter([numerals[number] for number in touch.rearrange(len(numerals)).tolist()])
+    places = [[(*match.span(), next(new)) for match in of_section] for of_section in matches]
+    return replace_places(document, places, range(len(numerals)))
+
+
+@declare(
+    "words",
+    keeps_length=False,
+    dose=1.0,
+    twin="contract_words",
+    drops_sections=True,
+    lacks=combine(_lacks_articles, needs_spaces),
+    options={
+        "articles": (
+            list[str] | None,
+            Field(
+                None, min_length=1, description="Words that are articles; default: a, an, the; required unless English."
+            ),
+        ),
+        "match_case": (
+            bool,
+            Field(
+                False,
+                description="Whether to remove only articles with the case of the list (the paper's code): 'The'"
+                " stays.",
+            ),
+        ),
+    },
+)
+def remove_articles(
+    document: Document, touch: Touch, articles: list[str] | None = None, match_case: bool = False
+) -> Document:
+    """Remove articles (pimentel2022: p_no art; he2023: article removal)."""
+    listed = articles or ARTICLES[touch.language]
     if match_case:
-        return _remove_words(document, lambda word: word in articles)
-    lowered = {article.lower() for article in articles}
-    return _remove_words(document, lambda word: word.lower() in lowered)
+        return _remove_words(document, touch, lambda word: word in listed)
+    lowered = {article.lower() for article in listed}
+    return _remove_words(document, touch, lambda word: word.lower() in lowered)
 
 
-def remove_stop_words(document: Document, stop_words: Collection[str]) -> Document:
-    """Remove stop words, in any case.
+@declare(
+    "words",
+    keeps_length=False,
+    dose=1.0,
+    twin="contract_words",
+    drops_sections=True,
+    reads=stop_words_path,
+    lacks=combine(needs_spaces, _lacks_stop_words),
+)
+def remove_stop_words(document: Document, touch: Touch) -> Document:
+    """Remove stop words of the corpus's language (pimentel2022: p_no stop; he2023: stopword removal)."""
+    listed = stop_words(touch.language)
+    return _remove_words(document, touch, lambda word: word.lower().replace("’", "'") in listed)
 
-    Parameters
-    ----------
-    stop_words
-        Stop words in lower case, with straight apostrophes.
-    """
-    return _remove_words(document, lambda word: word.lower().replace("’", "'") in stop_words)
 
-
-def _remove_words(document: Document, is_removed: Callable[[str], bool]) -> Document:
-    texts = ["\n".join(_remove_from_lines(section.text, is_removed)) for section in document.sections]
+def _remove_words(document: Document, touch: Touch, is_removed: Callable[[str], bool]) -> Document:
+    """Remove the dose's share of the words for which a function is true."""
+    lines = [[line.split() for line in section.text.split("\n")] for section in document.sections]
+    words = list(chain.from_iterable(chain.from_iterable(lines)))
+    candidates = [number for number, word in enumerate(words) if _may_remove(word, is_removed)]
+    chosen = {candidates[place] for place in touch.choose(len(candidates)).tolist()}
+    texts, before = [], 0
+    for section, of_section in zip(document.sections, lines, strict=True):
+        remaining = []
+        for line, of_line in zip(section.text.split("\n"), of_section, strict=True):
+            numbers = {number for number in range(len(of_line)) if before + number in chosen}
+            before += len(of_line)
+            kept = _remove_from_line(of_line, numbers) if numbers else of_line
+            remaining += [line] if not numbers else [" ".join(kept)] if kept else []
+        texts.append("\n".join(remaining))
     return replace_texts(document, texts)
 
 
-def _remove_from_lines(text: str, is_removed: Callable[[str], bool]) -> list[str]:
-    """Remove words from the lines of a text; a line that loses all words is removed, too."""
-    lines = []
-    for line in text.split("\n"):
-        words = line.split()
-        remaining = _remove_from_line(words, is_removed)
-        if remaining == words:
-            lines.append(line)
-        elif remaining:
-            lines.append(" ".join(remaining))
-    return lines
+def _may_remove(word: str, is_removed: Callable[[str], bool]) -> bool:
+    _, core, after = _split_punctuation(word)
+    # One letter before a full stop is an initial: "Robert A. Heinlein".
+    return bool(core) and is_removed(core) and not (len(core) == 1 and after.startswith("."))
 
 
-def _remove_from_line(words: list[str], is_removed: Callable[[str], bool]) -> list[str]:
+def _remove_from_line(words: list[str], removed: set[int]) -> list[str]:
     """Remove words; punctuation on a removed word passes to its neighbour: "(the end of it." -> "(end of."."""
     remaining: list[str] = []
     opening = ""
-    for word in words:
-        before, core, after = _split_punctuation(word)
-        # One letter before a full stop is an initial: "Robert A. Heinlein".
-        if not core or not is_removed(core) or (len(core) == 1 and after.startswith(".")):
+    for number, word in enumerate(words):
+        if number not in removed:
             remaining.append(opening + word)
             opening = ""
             continue
+        before, _, after = _split_punctuation(word)
         opening += before
         if opening and after.strip(_STOPS):  # brackets or quotation marks around nothing
             opening, after = "", "".join(mark for mark in after if mark in _STOPS)

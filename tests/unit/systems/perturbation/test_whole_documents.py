@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from macroscope.documents import Document, Section
-from macroscope.systems.perturbation.halves import sample_cycle, splice_documents, swap_first_halves
+from macroscope.systems.perturbation.declaration import sample_cycle
+
+from .damaging import damage
 
 
 def rng(seed=0):
@@ -36,7 +38,7 @@ def numbered_texts(n, sentences):
 @pytest.mark.parametrize(("sentences", "first"), [(4, 2), (5, 2), (1, 0)])
 def test_first_halves_are_permuted(sentences, first):
     before = numbered_texts(7, sentences)
-    after = swap_first_halves(before, "en", rng())
+    after = damage("swap_first_halves", before)
     begins, ends = [], []
     for number, text in enumerate(document.sections[0].text for document in after):
         origins = [part.rsplit(" says ", 1) for part in text.rstrip(".").split(". ")]
@@ -55,21 +57,21 @@ def test_halves_of_documents_with_sections_join_within_the_section_that_was_cut(
         document("a", "A1. A2.", "A3. A4. A5.", "A6."),  # cut after A3
         document("b", "B1.", "B2. B3. B4."),  # cut after B2
     ]
-    after = swap_first_halves(before, "en", rng())
+    after = damage("swap_first_halves", before)
     assert after[0].sections == (Section("b0", "B1."), Section("b1", "B2. A4. A5."), Section("a2", "A6."))
     assert after[1].sections == (Section("a0", "A1. A2."), Section("a1", "A3. B3. B4."))
 
 
 def test_a_cut_between_sections_joins_none():
     before = [document("a", "A1.", "A2."), document("b", "B1. B2.", "B3.", "B4. B5. B6.")]
-    after = swap_first_halves(before, "en", rng())
+    after = damage("swap_first_halves", before)
     assert after[0].sections == (Section("b0", "B1. B2."), Section("b1", "B3."), Section("a1", "A2."))
     assert after[1].sections == (Section("a0", "A1."), Section("b2", "B4. B5. B6."))
 
 
 def test_spliced_documents_keep_their_first_half_of_sections():
     before = [document(name, *(f"{name}{n}." for n in range(size))) for name, size in (("a", 4), ("b", 3), ("c", 2))]
-    after = splice_documents(before, "en", rng())
+    after = damage("splice_documents", before)
     for old, new in zip(before, after, strict=True):
         kept = -(-len(old.sections) // 2)
         assert new.sections[:kept] == old.sections[:kept]
@@ -82,12 +84,12 @@ def test_spliced_documents_keep_their_first_half_of_sections():
 
 def test_documents_of_one_section_are_spliced_by_sentences():
     before = [document("a", "A1. A2. A3."), document("b", "B1. B2.")]
-    after = splice_documents(before, "en", rng())
+    after = damage("splice_documents", before)
     assert [[section.text for section in document.sections] for document in after] == [["A1. A2. B2."], ["B1. A3."]]
 
 
-@pytest.mark.parametrize("rule", [swap_first_halves, splice_documents])
+@pytest.mark.parametrize("rule", ["swap_first_halves", "splice_documents", "drift_topic"])
 def test_a_collection_of_one_document_stays(rule):
     before = [document("a", "A1. A2. A3.", "A4.")]
-    assert rule(before, "en", rng())[0].id == "a"
-    assert sum(len(section.text) for section in rule(before, "en", rng())[0].sections) == len("A1. A2. A3.A4.")
+    assert damage(rule, before)[0].id == "a"
+    assert sum(len(section.text) for section in damage(rule, before)[0].sections) == len("A1. A2. A3.A4.")

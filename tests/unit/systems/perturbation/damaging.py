@@ -1,0 +1,13 @@
+"""Application of a damage in tests."""
+
+import numpy as np
+
+from macroscope.systems.perturbation.declaration import Touch
+from macroscope.systems.perturbation.steps import STEPS
+
+
+def damage(rule, documents, dose=None, seed=0, language="en", position="anywhere", **options):
+    """Apply a damage to a document, or to a list of documents if it joins them."""
+    step = STEPS[rule](rule=rule, **({} if dose is None else {"dose": dose}), position=position, **options)
+    touch = Touch(language, np.random.default_rng(seed), step.dose, step.position)
+    return step.damage.apply(documents, touch, **step.own_options)
