@@ -30,7 +30,9 @@ def demo(
     context: typer.Context,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the results.")] = Path("macroscope-demo"),
 ) -> None:
-    """Run a demonstration: corpora that it makes itself, small language models, and every critic, in about 7 minutes.
+    """Run a demonstration: a language model on passages of Wikipedia, and checks of every critic on simulated corpora.
+
+    It takes about 7 minutes. Text and model come from the package index; without it, the run ends with the checks alone.
 
     Further arguments are those of snakemake, such as --cores 4.
     """
