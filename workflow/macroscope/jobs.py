@@ -147,7 +147,8 @@ def resources_of(stage: Stage, options: Function, model: Callable[[Any], str] | 
     if model is None and stage.model_option:
         model = lambda chosen: getattr(chosen, stage.model_option)  # noqa: E731 - the parameter is a function, too
     if model is None:
-        return Resources(stage.threads, stage.megabytes, 0)
+        gpus: int | Function = (lambda wildcards: int(stage.needs_gpu(options(wildcards)))) if stage.gpu else 0
+        return Resources(stage.threads, stage.megabytes, gpus)
     return Resources(
         lambda wildcards: threads_of(model(options(wildcards))),
         lambda wildcards: megabytes_of(model(options(wildcards))),

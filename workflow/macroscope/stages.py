@@ -100,6 +100,9 @@ class Stage:
         Names of the files and folders of the project's resources that it reads; an edit of these re-runs it.
     when
         "option=value": the stage runs only if that option has that value; "" if it always runs.
+    gpu
+        "option=value": a job without a pretrained model asks for a GPU if that option has that value; "" if it needs
+        none.
     """
 
     run: str
@@ -113,6 +116,7 @@ class Stage:
     beside: str = ""
     resources: str = ""
     when: str = ""
+    gpu: str = ""
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -149,6 +153,11 @@ class Stage:
     def takes_part(self, options: Any) -> bool:
         """Return whether the stage runs under these options."""
         return all(str(getattr(options, name)) == value for name, value in self.conditions)
+
+    def needs_gpu(self, options: Any) -> bool:
+        """Return whether a job without a pretrained model asks for a GPU under these options."""
+        name, sign, value = self.gpu.partition("=")
+        return bool(sign) and str(getattr(options, name)) == value
 
     def module(self, package: str) -> str:
         """Return the dotted name of the module whose function runs."""

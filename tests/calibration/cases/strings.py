@@ -1,6 +1,7 @@
 """The strings critic, from texts on: n-grams of small languages."""
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ def languages(rng: np.random.Generator, n: int, m: int, strength: float) -> Run:
     p = fixed.dirichlet(np.full(len(WORDS), 2.0))
     q = p * np.exp(fixed.normal(0, strength, len(WORDS)))
     samples = texts(n, p, 0, rng), texts(m, q / q.sum(), n, rng)
-    table = compare(*samples, OPTIONS, Resampling(100, 199, 0.95, int(rng.integers(1 << 30)))).rows
+    table = compare(*samples, OPTIONS, Resampling(100, 199, 0.95, int(rng.integers(1 << 30))), Path("unused")).rows
     estimates = list_estimates(table)
     shares = describe([pd.DataFrame({"text": samples[1].texts, "words": samples[1].words})], 0.95)
     truth = {estimate.statistic: MEAN for estimate in estimates} | {"empty_share": 0.0}

@@ -1,6 +1,7 @@
 """Tests of the strings critic on texts from known distributions."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,8 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.document_groups import group_labels, paired_groups
 from macroscope.statistics.sampled_divergences import TESTED
 
+UNUSED = Path("unused")
+"""Folder of checkpoints, which n-gram models do not have."""
 RESAMPLING = Resampling(resamples=200, permutations=99)
 OPTIONS = StringsOptions(order=2, folds=3, permutations=99)
 WORDS = np.array([f"w{i}" for i in range(8)])
@@ -44,7 +47,7 @@ def sample_texts(shares, count, seed, name="t", length=10):
 
 
 def rows_of(reference, candidate, options=OPTIONS):
-    comparison = compare(reference, candidate, options, RESAMPLING)
+    comparison = compare(reference, candidate, options, RESAMPLING, UNUSED)
     return comparison, comparison.rows.set_index("statistic")
 
 
@@ -82,7 +85,7 @@ def test_p_values_keep_their_level(sizes):
     p_values = []
     for seed in range(200):
         sides = [sample_texts(P, size, [4 + side, seed], "rc"[side]) for side, size in enumerate(sizes)]
-        rows = compare(*sides, options, resampling).rows.set_index("statistic")
+        rows = compare(*sides, options, resampling, UNUSED).rows.set_index("statistic")
         p_values.append(rows.loc[[*TESTED, "latent_ppl_ratio"], "p_value"].to_numpy(float))
     low, high = binom(200, 0.05).ppf([0.0005, 0.9995])
     rejected = (np.array(p_values) <= 0.05).sum(axis=0)
@@ -334,7 +337,13 @@ def test_large_collections_are_subsampled_for_scores_and_fully_described(tmp_pat
         paths.append(tmp_path / f"{name}.parquet")
         table.to_parquet(paths[-1])
     options = OPTIONS.model_copy(update={"most_texts": 100})
-    given = {"options": options, "resampling": RESAMPLING, "evidence": tmp_path / "evidence"}
+    given = {
+        "options": options,
+        "system": "c",
+        "resampling": RESAMPLING,
+        "checkpoints": UNUSED,
+        "evidence": tmp_path / "evidence",
+    }
     rows = compare_latents(*paths, **given).set_index("statistic")
     assert rows.loc["scored_texts", "value"] == rows.loc["forward_kl", "n_candidate"] == 100
     assert rows.loc["forward_kl", "n_reference"] == 100

@@ -32,10 +32,11 @@ CRITIC = Critic(
         "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
         "compare": Stage(
             "comparison:compare_latents",
-            inputs="control_latents latents resampling evidence",
+            inputs="control_latents latents system resampling checkpoints evidence",
             options="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
             megabytes=4000,
             minutes=480,
+            gpu="estimator=lstm",
         ),
         "attribute": Stage(
             "attribution:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000

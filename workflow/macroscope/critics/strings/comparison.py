@@ -3,6 +3,7 @@
 The evidence has log-probabilities of texts, and the texts least like the reference.
 """
 
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -104,8 +105,15 @@ def describe(texts: Iterable[pd.DataFrame], confidence: float) -> pd.DataFrame:
     return shares_table({"empty_share": empty, "duplicate_share": number - len(seen)}, number, confidence)
 
 
-def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampling: Resampling) -> Comparison:
+def compare(
+    reference: Texts, candidate: Texts, options: StringsOptions, resampling: Resampling, checkpoints: Path
+) -> Comparison:
     """Estimate both distributions, score all texts under both, and compare.
+
+    Parameters
+    ----------
+    checkpoints
+        Folder with which an interrupted estimation goes on.
 
     Returns
     -------
@@ -130,7 +138,7 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
                 f"{name} has {len(texts)} texts; the strings critic needs {TEXTS_PER_FOLD * folds} for {folds} folds:"
                 " give more texts or set critics.strings.folds"
             )
-    estimates = make_estimator(options, [*reference.texts, *candidate.texts])
+    estimates = make_estimator(options, [*reference.texts, *candidate.texts], checkpoints)
     if is_cross_fitted:
         scores = score_cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
         rows = _cross_fitted_rows(scores, (reference, candidate), options, resampling)
@@ -279,13 +287,21 @@ def least_like_reference(comparison: Comparison, table: pd.DataFrame) -> pd.Data
 
 
 def compare_latents(
-    control_latents: Path, latents: Path, *, options: StringsOptions, resampling: Resampling, evidence: Path
+    control_latents: Path,
+    latents: Path,
+    *,
+    options: StringsOptions,
+    system: str,
+    resampling: Resampling,
+    checkpoints: Path,
+    evidence: Path,
 ) -> pd.DataFrame:
     """Compare the texts of a system with the control's, and write the evidence; see `critics.split_half`.
 
     Estimation and scoring use at most `most_texts` of the control and of the system; empty and duplicate texts are
-    counted over all.
+    counted over all. An interrupted call leaves what its LSTMs have learned in `checkpoints`, and the next one goes on.
     """
+    trainings = checkpoints / system
     with ExitStack() as stack:
 
         def subsample_latents(path: Path) -> Path:
@@ -297,10 +313,11 @@ def compare_latents(
             control if latents == control_latents else subsample_latents(latents),
             read=read_texts,
             describe=lambda _: describe(_stream_texts(latents), resampling.confidence),
-            compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
+            compare=lambda reference, candidate: compare(reference, candidate, options, resampling, trainings),
             halves=lambda texts: (texts.every_other(1), texts.every_other(0)),
         )
     write_evidence(evidence, compared.result)
+    shutil.rmtree(trainings, ignore_errors=True)
     return compared.table
 
 

@@ -1,8 +1,8 @@
 """LSTM estimator of distributions over strings (pimentel2022 App. D)."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,11 @@ from torch.utils.data import Dataset
 
 from macroscope.critics.strings.options import LstmOptions
 from macroscope.critics.text_encoder import TOKENS_PER_BATCH, batch_by_length
+from macroscope.files import atomic
 from macroscope.statistics.document_sums import Array
 from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
-from macroscope.training import Checkpoints, Examples, Schedule, train
+from macroscope.training import Checkpoints, Examples, Schedule, discard, train
 
 _NOT_PREDICTED = -100
 _EVALUATIONS = 20
@@ -29,10 +30,12 @@ class LstmEstimator:
     ----------
     texts
         Texts of both reference and candidate, which share the tokenizer so that both LSTMs score the same strings.
+    folder
+        Folder of finished and of half-finished trainings, with which the next call goes on after a kill.
     """
 
-    def __init__(self, options: LstmOptions, texts: Sequence[str]) -> None:
-        self.options = options
+    def __init__(self, options: LstmOptions, texts: Sequence[str], folder: Path) -> None:
+        self.options, self.folder = options, folder
         self.name = f"LSTM, {options.layers} x {options.hidden_size}"
         self.tokenizer = train_bpe(iter(texts), options.vocabulary)
 
@@ -43,7 +46,26 @@ class LstmEstimator:
         return self.train(reference, seed), self.train(candidate, seed)
 
     def train(self, texts: Sequence[str], seed: int) -> "LstmDistribution":
-        """Train on most of the texts, and select the checkpoint on the rest."""
+        """Train on most of the texts, and select the checkpoint on the rest, unless an earlier call has done so."""
+        name = self._name_training(texts, seed)
+        saved = self.folder / name
+        if not saved.is_dir():
+            model = self._train_anew(texts, seed, Checkpoints(self.folder / f"{name}.checkpoints", {"training": name}))
+            with atomic(saved) as folder:
+                model.save_pretrained(folder)
+            discard(self.folder / f"{name}.checkpoints")
+        network: Any = LstmForCausalLM.from_pretrained(saved)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        return LstmDistribution(network.to(device).eval(), self.tokenizer)
+
+    def _name_training(self, texts: Sequence[str], seed: int) -> str:
+        """Return a hash of all that a training depends on."""
+        digest = blake2b(f"{self.options.model_dump_json()} {seed}".encode(), digest_size=16)
+        for text in (self.tokenizer.backend_tokenizer.to_str(), *texts):
+            digest.update(len(text).to_bytes(8, "little") + text.encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    def _train_anew(self, texts: Sequence[str], seed: int, checkpoints: Checkpoints) -> LstmForCausalLM:
         options = self.options
         boundary = boundary_id(self.tokenizer)
         tokens = [ids[: options.max_tokens + 1] for ids in encode(self.tokenizer, texts)]
@@ -66,17 +88,14 @@ class LstmEstimator:
             learning_rate=options.learning_rate,
             evaluations=_EVALUATIONS,
         )
-        with tempfile.TemporaryDirectory() as folder:
-            examples = Examples(
-                EncodedTexts([tokens[i] for i in rest]),
-                EncodedTexts([tokens[i] for i in valid]),
-                lambda rows: _padded([row["input_ids"] for row in rows], boundary),
-                group_by_length=True,
-            )
-            train(model, examples, schedule, Checkpoints(Path(folder) / "checkpoints", {}), seed)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        network: Any = model
-        return LstmDistribution(network.to(device).eval(), self.tokenizer)
+        examples = Examples(
+            EncodedTexts([tokens[i] for i in rest]),
+            EncodedTexts([tokens[i] for i in valid]),
+            lambda rows: _padded([row["input_ids"] for row in rows], boundary),
+            group_by_length=True,
+        )
+        train(model, examples, schedule, checkpoints, seed)
+        return model
 
 
 class EncodedTexts(Dataset[dict[str, Any]]):
