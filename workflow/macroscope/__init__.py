@@ -18,6 +18,8 @@ _PUBLIC = {
     "load": "macroscope.api.result",
     "timeline": "macroscope.api.timeline",
     "Timeline": "macroscope.api.timeline",
+    "MacroscopeCallback": "macroscope.api.trainer_callback",
+    "MacroscopeMetric": "macroscope.api.metric",
     "Comparison": "macroscope.api.result",
     "MacroscopeError": "macroscope.errors",
 }

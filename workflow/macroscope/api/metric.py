@@ -1,0 +1,116 @@
+"""A metric in the manner of Hugging Face's `evaluate`, without that library: `compute(predictions=, references=)`."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from macroscope.api.comparison import compare
+from macroscope.api.result import Comparison
+from macroscope.errors import MacroscopeError
+
+_NAMES = ("predictions", "references")
+
+
+class MacroscopeMetric:
+    """A metric that judges whether predictions have the structure of the references.
+
+    It has the methods by which `evaluate.combine` and `evaluate.evaluator` use a metric.
+
+    Parameters
+    ----------
+    critics, seed, n_jobs
+        As in `macroscope.compare`.
+    paired
+        Whether each prediction answers the same prompt as the reference of the same number.
+
+    Attributes
+    ----------
+    result
+        Result of the last `compute`, a `macroscope.Comparison`; None before.
+
+    Examples
+    --------
+    >>> metric = macroscope.MacroscopeMetric(critics="tendencies")  # doctest: +SKIP
+    >>> metric.compute(predictions=mine, references=real)  # doctest: +SKIP
+    {'tendencies': 0.84, 'tendencies_low': 0.71, 'tendencies_high': 0.91}
+    """
+
+    name = "macroscope"
+
+    def __init__(
+        self,
+        critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+        *,
+        seed: int = 1,
+        n_jobs: int | None = None,
+        paired: bool = True,
+    ) -> None:
+        self._arguments = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
+        self._paired = paired
+        self._added: dict[str, list[Any]] = {name: [] for name in _NAMES}
+        self.result: Comparison | None = None
+
+    def add(self, *, predictions: str, references: Any) -> None:
+        """Add a prediction and its reference."""
+        self.add_batch(predictions=[predictions], references=[references])
+
+    def add_batch(self, *, predictions: Sequence[str], references: Sequence[Any]) -> None:
+        """Add predictions and their references."""
+        self._added["predictions"] += predictions
+        self._added["references"] += references
+
+    def compute(
+        self, *, predictions: Sequence[str] | None = None, references: Sequence[Any] | None = None
+    ) -> dict[str, float]:
+        """Judge the predictions, or those that were added.
+
+        Parameters
+        ----------
+        predictions
+            Texts to judge.
+        references
+            Real texts, or lists of one real text each.
+
+        Returns
+        -------
+        dict
+            Critic -> detectability in [0, 1], 0.5 is chance; and the ends of its interval, with "_low" and "_high".
+
+        Raises
+        ------
+        MacroscopeError
+            If the numbers of paired texts differ, or as in `macroscope.compare`.
+        """
+        if predictions is not None and references is not None:
+            self.add_batch(predictions=predictions, references=references)
+        mine, real = self._added["predictions"], [_only(reference) for reference in self._added["references"]]
+        self._added = {name: [] for name in _NAMES}
+        if self._paired and len(mine) != len(real):
+            raise MacroscopeError(
+                f"{len(mine)} predictions and {len(real)} references; give one reference each, or paired=False"
+            )
+        texts = (_numbered(real), _numbered(mine)) if self._paired else (real, mine)
+        self.result = compare(*texts, progress=False, **self._arguments)
+        rows = self.result.detectability
+        return {
+            f"{row.critic}{end}": float(value)
+            for row in rows[rows["system"] == "candidate"].itertuples()
+            for end, value in (("", row.c2st_auc), ("_low", row.ci_low), ("_high", row.ci_high))
+        }
+
+    def _feature_names(self) -> list[str]:
+        """Return the names of what `add` takes; `evaluate.combine` calls this."""
+        return list(_NAMES)
+
+
+def _only(reference: Any) -> str:
+    """Return a reference, or the only one of a list."""
+    if isinstance(reference, str):
+        return reference
+    texts = list(reference)
+    if len(texts) != 1:
+        raise MacroscopeError(f"{len(texts)} references for one prediction; give one")
+    return str(texts[0])
+
+
+def _numbered(texts: Sequence[str]) -> list[dict[str, str]]:
+    return [{"id": str(number), "text": text} for number, text in enumerate(texts, 1)]

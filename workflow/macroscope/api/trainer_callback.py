@@ -1,0 +1,131 @@
+"""A callback of Hugging Face's `Trainer`: it samples texts at every evaluation, judges them, and keeps the results."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from macroscope.api.comparison import compare
+from macroscope.api.result import Comparison
+from macroscope.api.timeline import Timeline, timeline
+from macroscope.errors import MacroscopeError
+from macroscope.extras import name_command
+
+try:
+    import torch
+    from transformers import TrainerCallback
+except ModuleNotFoundError:
+    raise MacroscopeError(
+        f"MacroscopeCallback needs the extra 'models', which is not installed; {name_command('models')}"
+    ) from None
+
+log = logging.getLogger("macroscope")
+_SYSTEM = "model"
+"""Name of the system in the results of all steps."""
+
+
+class MacroscopeCallback(TrainerCallback):
+    """A callback that judges a model's texts at every evaluation.
+
+    The folder has a run per evaluation, `step-00001000`, which `macroscope timeline FOLDER/step-*` and `timeline` read.
+    The detectability by each critic is in the metrics of the evaluation, as `eval_macroscope_<critic>`, so that
+    `metric_for_best_model` may name it; smaller is better. Training goes on if the texts cannot be judged: a warning
+    has the reason.
+
+    Parameters
+    ----------
+    reference
+        Real texts, as in `macroscope.compare`.
+    folder
+        Folder for the results.
+    prompts
+        Prompts to continue, one text each; the texts are judged without them.
+    max_new_tokens
+        Largest number of tokens of a text.
+    sample
+        Function of the model and the tokenizer that returns the texts; default: continuations of `prompts` by ancestral
+        sampling.
+    critics, seed, n_jobs
+        As in `macroscope.compare`. The seed is that of the sampling, too: all evaluations have the same.
+
+    Examples
+    --------
+    >>> callback = macroscope.MacroscopeCallback("real.jsonl", "judged", prompts=prompts)  # doctest: +SKIP
+    >>> trainer.add_callback(callback)  # doctest: +SKIP
+    >>> callback.timeline().plot()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        reference: Any,
+        folder: str | Path,
+        *,
+        prompts: Sequence[str] = (),
+        max_new_tokens: int = 256,
+        sample: Callable[[Any, Any], Sequence[str]] | None = None,
+        critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+        seed: int = 1,
+        n_jobs: int | None = None,
+    ) -> None:
+        if sample is None and not prompts:
+            raise MacroscopeError("a callback without texts; give `prompts`, or a function `sample`")
+        self._reference, self.folder = reference, Path(folder)
+        self._sample = sample or (lambda model, tokenizer: sample_texts(model, tokenizer, prompts, max_new_tokens))
+        self._arguments = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
+        self._seed = seed
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Sample texts of the model and judge them; only the first process does."""
+        if not state.is_world_process_zero:
+            return
+        model, folder = given["model"], self.folder / f"step-{state.global_step:08d}"
+        try:
+            texts = _without_traces(model, self._seed, lambda: self._sample(model, given.get("processing_class")))
+            result = compare(self._reference, {_SYSTEM: texts}, progress=False, keep=folder, **self._arguments)
+        except MacroscopeError as error:
+            log.warning("step %d is not judged: %s", state.global_step, error)
+            return
+        (given.get("metrics") or {}).update(_metrics(result))
+
+    def timeline(self) -> Timeline:
+        """Return the timeline of the evaluations in the folder.
+
+        Raises
+        ------
+        MacroscopeError
+            If there are fewer than two.
+        """
+        return timeline(sorted(path.parents[2] for path in self.folder.glob("step-*/results/*/tables")))
+
+
+def sample_texts(model: Any, tokenizer: Any, prompts: Sequence[str], max_new_tokens: int) -> list[str]:
+    """Return a continuation of each prompt, sampled from the model's own distribution."""
+    texts = []
+    for prompt in prompts:
+        encoded = tokenizer(prompt, return_tensors="pt").to(model.device)
+        end = tokenizer.eos_token_id
+        tokens = model.generate(
+            **encoded, do_sample=True, top_k=0, top_p=1.0, max_new_tokens=max_new_tokens, pad_token_id=end
+        )
+        texts.append(tokenizer.decode(tokens[0, encoded["input_ids"].shape[1] :], skip_special_tokens=True))
+    return texts
+
+
+def _without_traces(model: Any, seed: int, sample: Callable[[], Sequence[str]]) -> list[str]:
+    """Return sampled texts; the model's mode and the random numbers of the training are as before."""
+    is_training = model.training
+    model.eval()
+    try:
+        with torch.random.fork_rng(), torch.no_grad():
+            torch.manual_seed(seed)
+            return list(sample())
+    finally:
+        model.train(is_training)
+
+
+def _metrics(result: Comparison) -> dict[str, float]:
+    """Return the detectability by each critic, as metrics of an evaluation."""
+    rows = result.detectability
+    return {
+        f"eval_macroscope_{row.critic}": float(row.c2st_auc) for row in rows[rows["system"] == _SYSTEM].itertuples()
+    }
