@@ -1,4 +1,8 @@
-"""Parts of a run that failed: the tables and the report are made without them, and list them."""
+"""Parts of a run that failed: the tables and the report are made without them, and list them.
+
+A job that failed is left out by the second pass (`plan.second_pass`). A critic's stage of reporting that failed is left
+out by the job that calls it: the critic's numbers are there, and its own figures or tables are not.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,17 +17,22 @@ FILE = "missing.csv"
 
 
 class Missing(Options):
-    """A corpus, a system on a corpus, or a critic on a corpus, that failed and is left out."""
+    """A corpus, a system or a critic on a corpus, or a critic's stage of reporting, that failed and is left out."""
 
     corpus: str = Field(description="Name of the corpus; alone, the corpus itself failed.")
     system: str | None = Field(None, description="Name of the system that failed there.")
     critic: str | None = Field(None, description="Name of the critic, or variant, that failed there.")
+    stage: str | None = Field(
+        None, description="Stage of reporting of the critic that failed, report or overview; its numbers are there."
+    )
     reason: str = Field(description="One sentence that says why.")
     log: str = Field("", description="Log of the job that failed.")
 
     @property
     def name(self) -> str:
         """Return what failed, in words: "critic 'topics' on 'wiki'"."""
+        if self.stage is not None:
+            return f"{self.stage} of critic '{self.critic}' on '{self.corpus}'"
         if self.critic is not None:
             return f"critic '{self.critic}' on '{self.corpus}'"
         return f"corpus '{self.corpus}'" if self.system is None else f"system '{self.system}' on '{self.corpus}'"
@@ -35,24 +44,30 @@ class Missing(Options):
 
     def covers(self, corpus: str, system: str | None, critic: str | None) -> bool:
         """Return whether a corpus, a system there or a critic there, or a critic on a system, is left out by this."""
+        if self.stage is not None:
+            return False
         return self.corpus == corpus and self.system in (None, system) and self.critic in (None, critic)
 
 
 def failed_critics(missing: Sequence[Missing], corpus: str) -> dict[str, str]:
     """Return critic -> explanation, for the critics that failed on a corpus."""
-    return {entry.critic: entry.explanation for entry in missing if entry.critic and entry.corpus == corpus}
+    failed = (entry for entry in missing if entry.stage is None and entry.corpus == corpus)
+    return {entry.critic: entry.explanation for entry in failed if entry.critic}
 
 
-def write_missing(missing: Sequence[Missing], tables: Path) -> None:
-    """Write the table of what is missing into the folder of the tables; nothing if all is there."""
+def write_missing(missing: Sequence[Missing], folder: Path) -> None:
+    """Write the table of what is missing into the folder of the tables or figures; nothing if all is there."""
     if missing:
         rows = [entry.model_dump() for entry in missing]
-        write_csv(pd.DataFrame(rows, columns=list(Missing.model_fields)), tables / FILE)
+        write_csv(pd.DataFrame(rows, columns=list(Missing.model_fields)), folder / FILE)
 
 
-def read_missing(tables: Path) -> list[Missing]:
-    """Read what is missing from the folder of the tables; nothing if all is there."""
-    path = tables / FILE
+def read_missing(*folders: Path) -> list[Missing]:
+    """Read what is missing from the folders of tables and figures; nothing if all is there."""
+    return [entry for folder in folders for entry in _read(folder / FILE)]
+
+
+def _read(path: Path) -> list[Missing]:
     if not path.exists():
         return []
     rows = read_csv(path, keep_default_na=False, dtype=str).to_dict("records")

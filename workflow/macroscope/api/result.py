@@ -153,8 +153,8 @@ class Comparison:
 
     @property
     def missing(self) -> list[Missing]:
-        """Corpora, systems and critics that failed, with their reasons."""
-        return read_missing(self._tables)
+        """Corpora, systems, critics and their stages of reporting that failed, with their reasons."""
+        return read_missing(self._tables, self.folder / "figures")
 
     @property
     def _tables(self) -> Path:

@@ -95,7 +95,7 @@ def criticize(
     from macroscope.reporting.tables import read_scorecard, read_warnings
 
     tables = output / plan.results / "tables"
-    missing = read_missing(tables)
+    missing = read_missing(tables, tables.with_name("figures"))
     print(f"\n{render_scorecard(read_scorecard(tables), missing)}\n\n{render_legend(plan.config.statistics.margin)}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")

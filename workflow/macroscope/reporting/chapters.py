@@ -103,7 +103,7 @@ def critic_chapters(
 def missing_chapters(missing: Sequence[Missing]) -> Iterator[Chapter]:
     """Yield a chapter per critic that failed on a corpus, in place of its findings."""
     for entry in missing:
-        if entry.critic:
+        if entry.critic and entry.stage is None:
             warning = f"The critic {entry.explanation}. The same command tries it again."
             block = Block("failed", "No numbers", "", warning=warning)
             yield Chapter(critic_page(entry.critic, entry.corpus), f"{entry.critic} on {entry.corpus}", [block])

@@ -16,6 +16,7 @@ from macroscope.containment import blame_plugins
 from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings
 from macroscope.files import atomic
+from macroscope.missing import Missing, write_missing
 from macroscope.options import CONTROL
 from macroscope.plotting import (
     LONGEST_LABEL,
@@ -45,12 +46,13 @@ from macroscope.systems import kinds
 from macroscope.tables import read_csv
 
 log = logging.getLogger("macroscope")
-Task = Callable[[], None]
+Task = Callable[[], list[Missing] | None]
+"""A function that saves figures, and returns what failed and is left out."""
 
 _tasks: Sequence[Task] = ()
 
 
-def run_tasks(tasks: Sequence[Task], processes: int) -> set[str]:
+def run_tasks(tasks: Sequence[Task], processes: int) -> tuple[set[str], list[Missing]]:
     """Run tasks that save figures in parallel; the first failure ends the run.
 
     Worker processes are forked, so tasks need not be picklable. Without fork, the tasks run sequentially.
@@ -64,23 +66,23 @@ def run_tasks(tasks: Sequence[Task], processes: int) -> set[str]:
 
     Returns
     -------
-    set of characters
-        Those of the figures' texts that no installed font has.
+    set of characters, list of Missing
+        Characters of the figures' texts that no installed font has, and what the tasks returned.
     """
     if min(processes, len(tasks)) < 2 or "fork" not in get_all_start_methods():
-        for task in tasks:
-            task()
-        return take_missing_glyphs()
+        failures = [failure for task in tasks for failure in task() or ()]
+        return take_missing_glyphs(), failures
     global _tasks
     _tasks = tasks
     with ProcessPoolExecutor(min(processes, len(tasks)), mp_context=get_context("fork")) as pool:
-        return set().union(*pool.map(_run, range(len(tasks))))
+        done = list(pool.map(_run, range(len(tasks))))
+    return set().union(*(glyphs for glyphs, _ in done)), [failure for _, failures in done for failure in failures]
 
 
-def _run(number: int) -> set[str]:
+def _run(number: int) -> tuple[set[str], list[Missing]]:
     with blame_plugins():  # here: the process that started this one does not see where an error comes from
-        _tasks[number]()
-    return take_missing_glyphs()
+        failures = _tasks[number]() or []
+    return take_missing_glyphs(), failures
 
 
 MOST_CHARACTERS = 12
@@ -102,7 +104,7 @@ def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -
     tables
         Folder of the run's tables.
     output
-        Folder to write.
+        Folder to write; missing.csv in it has the critics' own figures that failed, if any did.
     processes
         Number of parallel processes.
     """
@@ -120,19 +122,26 @@ def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -
             tasks += [partial(_plot_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
         tasks += [partial(_plot_training, results, *trained, folder) for trained in results.trained_models()]
         tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
-        missing = run_tasks(tasks, processes)
-    if missing:
+        glyphs, failures = run_tasks(tasks, processes)
+        write_missing(failures, folder)
+    if glyphs:
         log.warning(
             "%d characters of names and titles are in no installed font (%s): the PDF figures show boxes in their"
             " place; the pages show them; install fonts of these scripts, such as Noto Sans, and plot again",
-            len(missing),
-            " ".join(sorted(missing)[:MOST_CHARACTERS]) + (" ..." if len(missing) > MOST_CHARACTERS else ""),
+            len(glyphs),
+            " ".join(sorted(glyphs)[:MOST_CHARACTERS]) + (" ..." if len(glyphs) > MOST_CHARACTERS else ""),
         )
 
 
-def _plot_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> None:
-    """Plot the figures of a critic on a corpus: its own, and the general ones of critics with scores."""
-    plot_overview(findings)
+def _plot_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> list[Missing]:
+    """Plot the figures of a critic on a corpus, its own and general ones; return the failure of its own, if any."""
+    failures = plot_overview(findings)
+    _plot_scores(results, findings, headline, truth)
+    return failures
+
+
+def _plot_scores(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> None:
+    """Plot the general figures of a critic with scores."""
     critic, corpus, folder = findings.critic, findings.corpus, findings.figures
     if not (findings.systems and get_critic(critic).data.scores):
         return

@@ -149,7 +149,8 @@ def read_run(folder: Path) -> Run:
             raise MacroscopeError(f"{folder / STATISTICS}: {' '.join(key)} occurs twice; make the tables again")
         numbers[key] = _number(row, ("n_reference", "n_candidate"), folder / STATISTICS)
     corpora = _corpora(_table(folder / CORPORA, ("corpus", "split")))
-    return Run(folder, config, numbers, corpora, read_missing(folder / "tables"))
+    without_numbers = [entry for entry in read_missing(folder / "tables") if entry.stage is None]
+    return Run(folder, config, numbers, corpora, without_numbers)
 
 
 def parse_signature(signature: str) -> dict[str, str]:

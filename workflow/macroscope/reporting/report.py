@@ -1,6 +1,7 @@
 """The HTML report of a run: offline pages with explanations of what they show."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,8 +10,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from macroscope import __version__
 from macroscope.critics import get_critic
+from macroscope.critics.findings import ReportItem
 from macroscope.critics.subsampling import MAX_DOCUMENTS
 from macroscope.files import CAPTIONS, atomic
+from macroscope.missing import read_missing
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.chapters import (
     Chapter,
@@ -80,12 +83,13 @@ def write_report(
         "rule=number" of results that were made by older code and accepted.
     """
     results = Results(config)
-    missing = results.plan.config.missing
+    missing = read_missing(tables, figures)
     captions = Captions(results)
     statistics, headline = read_statistics(tables), read_headline(tables)
     pairs = read_pairs(tables)
     contributions = [
-        Contribution(findings, report_items(findings)) for findings in results.findings(statistics, figures)
+        Contribution(findings, [_with_figure(item) for item in report_items(findings)[0]])
+        for findings in results.findings(statistics, figures)
     ]
     scorecards = list(build_scorecards(read_scorecard(tables), missing))
     systems = [
@@ -128,6 +132,13 @@ def write_report(
             missing=missing,
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
+
+
+def _with_figure(item: ReportItem) -> ReportItem:
+    """Return an item without its figure, and with a warning, if the figure was not plotted."""
+    if item.figure is None or item.figure.exists():
+        return item
+    return replace(item, figure=None, warning=item.warning or "The figure was not plotted.")
 
 
 def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequence[Scorecard]) -> Environment:

@@ -1,23 +1,31 @@
 """Access to the result files of a run, from which tables, figures and report are made."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
 from macroscope.config.schema import load_config
+from macroscope.containment import PluginError, blame_plugins
 from macroscope.critics import get_critic
+from macroscope.critics.declaration import Critic
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.language_fit import FULL, language_fit
 from macroscope.documents import Provenance, read_provenance
+from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
+from macroscope.missing import Missing
 from macroscope.plan import Plan
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.systems.options import Description, title_setting
 from macroscope.tables import read_csv
+
+log = logging.getLogger("macroscope")
+T = TypeVar("T")
 
 
 class Results:
@@ -150,22 +158,43 @@ class Results:
         return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def plot_overview(findings: Findings) -> None:
-    """Plot a critic's own figures of all systems of a corpus."""
-    critic = get_critic(findings.critic)
-    if "overview" in critic.data.stages:
-        critic.stage("overview").function(critic.package)(findings)
+def plot_overview(findings: Findings) -> list[Missing]:
+    """Plot a critic's own figures of all systems of a corpus; return the failure, if it failed."""
+    return _run_stage(findings, "overview", None)[1]
 
 
-def report_items(findings: Findings) -> list[ReportItem]:
-    """Return the items that a critic contributes to the report of a corpus."""
+def report_items(findings: Findings) -> tuple[list[ReportItem], list[Missing]]:
+    """Return the items that a critic contributes to the report of a corpus, and its failure, if it failed."""
     critic = get_critic(findings.critic)
-    items = critic.stage("report").function(critic.package)(findings) if "report" in critic.data.stages else []
-    fit = language_fit(critic.data, findings.options, findings.language)
+    items, failures = _run_stage(findings, "report", [])
+    return [*items, *_language_items(critic.data, findings)], failures
+
+
+def _run_stage(findings: Findings, stage: str, default: T) -> tuple[T, list[Missing]]:
+    """Return the result of a critic's stage of reporting, or a default and the failure.
+
+    Defects of critics of this package are not contained: their tests have to see them.
+    """
+    critic = get_critic(findings.critic)
+    if stage not in critic.data.stages:
+        return default, []
+    try:
+        with blame_plugins():
+            return critic.stage(stage).function(critic.package)(findings), []
+    except MacroscopeError as error:
+        failure = Missing(corpus=findings.corpus, critic=findings.critic, stage=stage, reason=str(error))
+        traceback = error.traceback if isinstance(error, PluginError) else ""
+        log.warning("%s%s %s", f"{traceback}\n" if traceback else "", failure.name, failure.explanation)
+        return default, [failure]
+
+
+def _language_items(critic: Critic, findings: Findings) -> list[ReportItem]:
+    """Return a warning about the language of the texts, if the critic does not fit it in full."""
+    fit = language_fit(critic, findings.options, findings.language)
     if fit.level == FULL:
-        return items
+        return []
     warning = "; ".join((*fit.refusals, *fit.limits))
-    return [*items, ReportItem("language", "Language", warning=f"{warning[0].upper()}{warning[1:]}.", is_general=True)]
+    return [ReportItem("language", "Language", warning=f"{warning[0].upper()}{warning[1:]}.", is_general=True)]
 
 
 def select_rows(statistics: pd.DataFrame, critic: str, corpus: str) -> pd.DataFrame:

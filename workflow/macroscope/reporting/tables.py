@@ -69,7 +69,7 @@ def write_tables(config: Path, output: Path) -> None:
     warnings.csv
         Reasons not to trust, or not to generalise, a critic's numbers: critic, corpus, title, warning.
     missing.csv
-        Corpora, systems and critics that failed, with their reasons, if any did.
+        Corpora, systems, critics and their stages of reporting that failed, with their reasons, if any did.
     known_truth.csv
         Estimated against known latent PPL, if a corpus is simulated.
     models.csv
@@ -98,10 +98,10 @@ def write_tables(config: Path, output: Path) -> None:
     """
     results = Results(config)
     statistics = with_adjusted_p_values(results.statistics())
-    items = {
-        (findings.critic, findings.corpus): report_items(findings)
-        for findings in results.findings(statistics, output.parent / "figures")
-    }
+    items, missing = {}, list(results.plan.config.missing)
+    for findings in results.findings(statistics, output.parent / "figures"):
+        items[findings.critic, findings.corpus], failures = report_items(findings)
+        missing += failures
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(statistics, folder / "statistics.csv")
@@ -121,7 +121,7 @@ def write_tables(config: Path, output: Path) -> None:
         ]
         columns = ["critic", "corpus", "title", "warning"]
         write_csv(pd.DataFrame(warnings, columns=columns), folder / "warnings.csv")
-        write_missing(results.plan.config.missing, folder)
+        write_missing(missing, folder)
         truth = known_truth_table(results, statistics)
         if len(truth):
             write_csv(truth, folder / "known_truth.csv")
