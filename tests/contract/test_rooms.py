@@ -31,6 +31,7 @@ FLOORS = [
     {"plan"},
     {"reporting"},
     {"human", "gate", "timelines", "criticize"},
+    {"ranking"},
     {"cli", "api"},
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""

@@ -19,6 +19,7 @@ from macroscope.cli import cluster, config, corpora, critics, human, reporting, 
 from macroscope.cli.criticize import criticize
 from macroscope.cli.experiments import experiments
 from macroscope.cli.gate import WithoutVerdict, gate
+from macroscope.cli.rank import rank
 from macroscope.cli.run import PASSED_ON, demo, run
 from macroscope.cli.timeline import timeline
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
@@ -54,6 +55,7 @@ app.command(context_settings=PASSED_ON)(demo)
 app.command()(experiments)
 app.command()(gate)
 app.command()(timeline)
+app.command()(rank)
 app.add_typer(human.app, name="human")
 app.add_typer(config.app, name="config")
 app.add_typer(statistics.app, name="statistics")

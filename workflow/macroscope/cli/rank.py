@@ -1,0 +1,38 @@
+"""`macroscope rank`: rank systems by the monotony of their texts."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def rank(
+    candidate: Annotated[
+        list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
+    ],
+    reference: Annotated[list[Path], typer.Option(help="Real texts, in the same formats; repeatable.")],
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Table to write, as CSV.")] = None,
+    text_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text.")] = None,
+    prompt_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the prompt.")] = None,
+    id_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id.")] = None,
+    model_field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
+    ] = None,
+    language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1).")] = "en",
+) -> None:
+    """Rank systems by how much their texts repeat themselves, the least first, without a judge.
+
+    Monotony is compared with real texts, at equal length; 0 is as monotonous as real text.
+    """
+    from macroscope.criticize.inputs import GivenFields
+    from macroscope.natural_language.languages import require_code
+    from macroscope.ranking.rank import rank as rank_files
+    from macroscope.tables import write_output
+
+    require_code(language)
+    table = rank_files(
+        reference, candidate, GivenFields(text_field, prompt_field, id_field, None, model_field), language
+    )
+    print(table.to_string(index=False, float_format="{:.2f}".format))
+    if output is not None:
+        write_output(table, output)

@@ -1,0 +1,1 @@
+"""Rankings of systems by the monotony of their texts, without a judge."""
