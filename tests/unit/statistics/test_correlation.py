@@ -224,3 +224,27 @@ def test_critical_values_of_the_textbook():
     assert {n: round(critical_spearman(n), 3) for n in published} == published
     assert np.isnan(critical_spearman(4))
     assert critical_spearman(30) == pytest.approx(0.361, abs=2e-3)
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_partial_correlations_given_length_have_a_closed_form(coefficient):
+    rng = np.random.default_rng(1)
+    z, y = rng.normal(size=(2, 12))
+    x = z + rng.normal(size=12)
+    partial = correlation.correlate_given(x[None, None], y, z, coefficient)
+    xy, xz, yz = (SCIPY[coefficient](*pair)[0] for pair in ((x, y), (x, z), (y, z)))
+    expected = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
+    assert partial.value[0] == pytest.approx(expected)
+    low, high = correlation_interval(expected, 11, coefficient)
+    assert [partial.low[0], partial.high[0]] == pytest.approx([float(low), float(high)])
+    assert partial.p_value[0] == pytest.approx(2 * stats.t.sf(abs(expected) * np.sqrt(9 / (1 - expected**2)), 9))
+
+
+@pytest.mark.parametrize(
+    ("n", "given", "reason"),
+    [(4, [1, 2, 3, 5], "fewer than 5"), (5, [2] * 5, "same length"), (5, [0, 1, 2, 3, 4], "determines")],
+)
+def test_undefined_partial_correlations_have_reasons(n, given, reason):
+    partial = correlation.correlate_given(np.arange(float(n))[None, None], [1, 5, 2, 7, 4][:n], given, "pearson")
+    assert np.isnan(partial.value[0])
+    assert reason in partial.reason[0]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import pearsonr, spearmanr
+from scipy.stats import pearsonr, rankdata, spearmanr
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.crossed_bootstrap import CrossedRatings
@@ -161,3 +161,66 @@ def test_too_few_documents_of_two_annotators_have_a_reason():
     crossed = CrossedRatings(np.repeat([0, 1], 40), np.concatenate([np.arange(40), np.arange(39, 79)]))
     correlation = correlate_documents(rng.normal(size=79), np.zeros(79, dtype=int), rng.normal(size=80), crossed, FEW)
     assert "too few documents were judged by two annotators" in correlation.reason
+
+
+def residuals(x, z):
+    z = np.stack([np.ones(len(z)), z], axis=1)
+    return x - z @ np.linalg.lstsq(z, x, rcond=None)[0]
+
+
+def test_partial_correlations_are_those_of_what_length_leaves():
+    """Closed form: the correlation of the residuals of both sides, of numbers and of ranks."""
+    rng = np.random.default_rng(2)
+    lengths = rng.gamma(3, 100, 40)
+    x, y = lengths / 50 + rng.normal(size=40), lengths / 100 + rng.normal(size=40)
+    crossed = CrossedRatings(np.zeros(40, dtype=int), np.arange(40))
+    correlation = correlate_documents(x, np.zeros(40, dtype=int), y, crossed, FEW, lengths)
+    assert correlation.partial_pearson.value == pytest.approx(pearsonr(residuals(x, lengths), residuals(y, lengths))[0])
+    ranks = [rankdata(values) for values in (x, y, lengths)]
+    expected = pearsonr(residuals(ranks[0], ranks[2]), residuals(ranks[1], ranks[2]))[0]
+    assert correlation.partial_spearman.value == pytest.approx(expected)
+    assert correlation.partial_pearson.low < correlation.partial_pearson.value < correlation.partial_pearson.high
+    assert correlation.pearson.value > 0.5
+
+
+def test_partial_correlations_within_systems_and_of_pairs():
+    rng = np.random.default_rng(3)
+    lengths, y = rng.normal(size=60), rng.normal(size=60)
+    x = lengths + rng.normal(size=60)
+    crossed, groups = CrossedRatings(np.zeros(60, dtype=int), np.arange(60)), np.arange(60) % 3
+    dummies = np.stack([groups == group for group in range(3)] + [lengths], axis=1).astype(float)
+    left = [values - dummies @ np.linalg.lstsq(dummies, values, rcond=None)[0] for values in (x, y)]
+    within = correlate_documents(x, groups, y, crossed, FEW, lengths)
+    assert within.partial_pearson.value == pytest.approx(pearsonr(*left)[0])
+    pairs = correlate_documents(x, None, y, crossed, FEW, lengths)
+    slopes = [values - lengths * (values @ lengths) / (lengths @ lengths) for values in (x, y)]
+    cosine = slopes[0] @ slopes[1] / np.sqrt((slopes[0] ** 2).sum() * (slopes[1] ** 2).sum())
+    assert pairs.partial_pearson.value == pytest.approx(cosine)
+
+
+@pytest.mark.parametrize("lengths", [None, np.arange(20.0) * 3, np.full(20, 7.0), np.full(20, np.nan)])
+def test_values_that_length_determines_have_no_partial_correlation(lengths):
+    ratings, groups = np.random.default_rng(4).normal(size=20), np.zeros(20, dtype=int)
+    crossed = CrossedRatings(groups, np.arange(20))
+    correlation = correlate_documents(np.arange(20.0), groups, ratings, crossed, FEW, lengths)
+    assert np.isnan(correlation.partial_pearson.value)
+    assert np.isfinite(correlation.pearson.value)
+
+
+@pytest.mark.slow
+def test_partial_intervals_hold_the_truth():
+    """Values and scores go with length alone: nothing is left of a correlation of 0.5."""
+    rng, hits, rejections, raw = np.random.default_rng(5), 0, 0, 0
+    for run in range(300):
+        lengths = rng.normal(size=50)
+        x, y = lengths + rng.normal(size=50), lengths + rng.normal(size=50)
+        crossed = CrossedRatings(np.zeros(50, dtype=int), np.arange(50))
+        correlation = correlate_documents(
+            x, np.zeros(50, dtype=int), y, crossed, Resampling(resamples=100, seed=run), lengths
+        )
+        hits += correlation.partial_pearson.low <= 0 <= correlation.partial_pearson.high
+        rejections += correlation.partial_spearman.p_value < 0.05
+        raw += correlation.pearson.p_value < 0.05
+    assert hits / 300 >= 0.91
+    assert rejections / 300 <= 0.09
+    assert raw / 300 > 0.9

@@ -9,6 +9,8 @@ from macroscope.config.human_judgements import HumanJudgements
 from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.divergence_report import DIVERGENCES
+from macroscope.documents import read_documents
+from macroscope.natural_language.words import count_words
 from macroscope.options import CONTROL
 from macroscope.reporting.results import Results
 from macroscope.resampling import Resampling
@@ -93,11 +95,25 @@ def correlations_table(results: Results, statistics: pd.DataFrame) -> pd.DataFra
             resampling,
             corpus=human_scores.options.corpus,
             real_text=human_scores.options.real_text,
+            lengths=read_lengths(results, human_scores.options.corpus).groupby("system")["words"].mean().to_dict(),
         )
         for human_scores in read_human_scores(results)
         if human_scores.has_enough_systems
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
+
+
+def read_lengths(results: Results, corpus: str) -> pd.DataFrame:
+    """Read the number of words of every text of a corpus's systems: columns system, document, words."""
+    plan = results.plan
+    is_whole = plan.systems.all[CONTROL].is_whole_corpus()
+    rows = []
+    for system in results.systems(corpus):
+        path = (
+            plan.corpora.documents(corpus) if is_whole and system == CONTROL else plan.systems.samples(corpus, system)
+        )
+        rows += [(system, text.id, count_words(text.text)) for text in read_documents(results.local(path))]
+    return pd.DataFrame(rows, columns=["system", "document", "words"])
 
 
 def read_correlations(tables: Path) -> pd.DataFrame:
@@ -154,8 +170,10 @@ def display_correlations(correlations: pd.DataFrame) -> pd.DataFrame:
         shown = rows.setdefault((row["critic"], row["statistic"]), {})
         for coefficient in ("spearman", "pearson"):
             shown[f"{row['question']}: {coefficient.capitalize()}"] = _cell(row, coefficient)
+            shown[f"{row['question']}: {coefficient.capitalize()} given length"] = _given_length(row, coefficient)
     table = pd.DataFrame([{"critic": c, "statistic": s, **shown} for (c, s), shown in rows.items()])
-    return table.fillna("–")
+    is_given = [not str(column).endswith("given length") or (table[column] != "–").any() for column in table]
+    return table.loc[:, is_given].fillna("–")
 
 
 def display_undefined(correlations: pd.DataFrame) -> pd.DataFrame:
@@ -185,6 +203,14 @@ def display_scores(human_scores: HumanScores) -> pd.DataFrame:
         {"in the table": "–", "in this run": system, **dict.fromkeys(questions, "–")} for system in human_scores.others
     ]
     return pd.DataFrame(rows)
+
+
+def _given_length(row: dict[str, float], coefficient: str) -> str:
+    value, low, high = (row[f"{coefficient}_partial{end}"] for end in ("", "_low", "_high"))
+    if pd.isna(value):
+        return "–"
+    interval = "" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]"
+    return f"{value:.2f}{interval}" + (" *" if row[f"{coefficient}_partial_p_value"] < SIGNIFICANT else "")
 
 
 def _cell(row: dict[str, float], coefficient: str) -> str:

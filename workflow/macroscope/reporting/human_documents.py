@@ -12,7 +12,7 @@ from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_value
 from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, require_name
-from macroscope.reporting.human import HumanScores, read_human_scores
+from macroscope.reporting.human import HumanScores, read_human_scores, read_lengths
 from macroscope.reporting.results import Results
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.resampling import Resampling
@@ -24,7 +24,12 @@ from macroscope.tables import read_csv
 log = logging.getLogger(__name__)
 
 FILE = "human_documents.csv"
-_SHOWN = {"pearson": "Pearson", "spearman": "Spearman", "disattenuated": "corrected for annotators' error"}
+_SHOWN = {
+    "pearson": "Pearson",
+    "partial_pearson": "Pearson given length",
+    "spearman": "Spearman",
+    "disattenuated": "corrected for annotators' error",
+}
 
 
 def documents_table(results: Results) -> pd.DataFrame:
@@ -91,6 +96,7 @@ def correlate_run(
         matched,
         values,
         Resampling(resamples=resamples or statistics.resamples, confidence=statistics.confidence, seed=config.seed),
+        read_lengths(results, corpus),
     )
 
 

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
 from macroscope.resampling import Resampling
@@ -37,6 +37,8 @@ STATISTICS = (
 EXACT_SYSTEMS = 9
 """Number of systems up to which all orders are enumerated: 9! = 362,880."""
 FEWEST_SYSTEMS = 3
+FEWEST_GIVEN = 5
+"""Smallest number of systems for a partial correlation with an interval."""
 _AT_ONCE = 1 << 23
 """Numbers in memory at once: permuted scores, or the correlations with them."""
 
@@ -115,6 +117,58 @@ def correlate(values: ArrayLike, scores: ArrayLike, coefficient: Coefficient, re
         p_value[defined] = _p_values(standard_values.mean(axis=1), standard_scores, resampling)
     low, high = correlation_interval(value, len(scores), coefficient, resampling.confidence)
     return Correlations(value, low, high, seed_sd, p_value, reason)
+
+
+def correlate_given(
+    values: ArrayLike, scores: ArrayLike, given: ArrayLike, coefficient: Coefficient, confidence: float = 0.95
+) -> Correlations:
+    """Correlate every statistic with the scores given another number of the systems, such as the length of their texts.
+
+    The partial correlation is that of what the other number does not explain. It costs one system: the interval is that
+    of `correlation_interval` for n - 1, and the p-value is that of Student's t with n - 3 degrees of freedom. Both are
+    for normal data, and approximate for ranks. A permutation would not keep the connections with the other number.
+
+    Parameters
+    ----------
+    values
+        Statistics x groups of seeds x systems, as in `correlate`.
+    scores
+        One finite score per system.
+    given
+        One finite number per system.
+
+    Returns
+    -------
+    correlations
+        NaN with fewer than `FEWEST_GIVEN` systems, and if the other number is constant or determines values or scores.
+    """
+    values, scores, given = (np.asarray(numbers, dtype=float) for numbers in (values, scores, given))
+    n = len(scores)
+    reason = [_undefined_given(values_of_statistic, scores, given, coefficient) for values_of_statistic in values]
+    defined = np.array([not reason_of_statistic for reason_of_statistic in reason], dtype=bool)
+    value, p_value = np.full(len(values), np.nan), np.full(len(values), np.nan)
+    if defined.any():
+        x, y, z = (_standardised(numbers, coefficient) for numbers in (values[defined], scores, given))
+        rest = np.sqrt((1 - (x @ z) ** 2) * (1 - float(y @ z) ** 2))
+        value[defined] = np.clip(((x @ y - (x @ z) * float(y @ z)) / rest).mean(axis=1).round(12), -1, 1)
+        with np.errstate(divide="ignore"):
+            t = np.abs(value[defined]) * np.sqrt((n - 3) / (1 - value[defined] ** 2))
+        p_value[defined] = 2 * stdtr(n - 3, -t)
+    low, high = correlation_interval(value, n - 1, coefficient, confidence)
+    return Correlations(value, low, high, np.full(len(values), np.nan), p_value, reason)
+
+
+def _undefined_given(values: Array, scores: Array, given: Array, coefficient: Coefficient) -> str:
+    """Return why a partial correlation is undefined; "" if it is defined."""
+    if len(scores) < FEWEST_GIVEN:
+        return f"fewer than {FEWEST_GIVEN} systems"
+    if reason := _undefined_reason(values, scores, coefficient):
+        return reason
+    if (given == given[0]).all():
+        return "all systems have the same length"
+    x, y, z = (_standardised(numbers, coefficient) for numbers in (values, scores, given))
+    is_determined = max(np.abs(x @ z).max(), abs(y @ z)) > 1 - TIE
+    return "the length of the systems' texts determines it" if is_determined else ""
 
 
 def correlation_interval(

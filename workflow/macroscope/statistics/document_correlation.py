@@ -12,6 +12,9 @@ Each annotator's own level is subtracted first, if it is known, since a strict a
 mean of an annotator who judged few of the documents says more about these documents than about the annotator. Their
 strictness then stays in the ratings, as a part of the error.
 
+The partial correlations given length are those of what length does not explain, of both sides: r of values and ratings,
+with the correlations of both with the number of words taken out. The annotators' error makes them smaller, too.
+
 If people compared two texts, the unit is the pair. The value is the difference of the two texts' values, and the rating
 is positive if the first was preferred. The order within a pair is arbitrary, so 0 is the centre: nothing is subtracted,
 and ranks are signed ranks of magnitudes.
@@ -41,6 +44,8 @@ LEVEL_ERROR = 0.05
 
 That is the case with 20 of very many documents, or with all of them.
 """
+_LEAST_REST = 1e-9
+"""Smallest share of the values' variance that length must leave for a partial correlation."""
 Groups = NDArray[np.int64] | None
 UNDEFINED = CrossedEstimate(np.nan, np.nan, np.nan, NOTHING)
 
@@ -53,6 +58,8 @@ class DocumentCorrelation:
     ----------
     pearson, spearman
         Observed correlations.
+    partial_pearson, partial_spearman
+        The same given length; undefined without lengths, and for values that length determines.
     disattenuated
         Pearson's correlation corrected for the annotators' error; its interval is clipped to [-1, 1].
     reliability
@@ -65,6 +72,8 @@ class DocumentCorrelation:
 
     pearson: CrossedEstimate
     spearman: CrossedEstimate
+    partial_pearson: CrossedEstimate
+    partial_spearman: CrossedEstimate
     disattenuated: CrossedEstimate
     reliability: float
     documents: int
@@ -78,6 +87,7 @@ def correlate_documents(
     ratings: Array,
     crossed: CrossedRatings,
     resampling: Resampling,
+    lengths: Array | None = None,
 ) -> DocumentCorrelation:
     """Correlate values of documents with human ratings of them.
 
@@ -95,10 +105,12 @@ def correlate_documents(
         Annotator and document of each rating.
     resampling
         Level, number of resamples and seed.
+    lengths
+        Length of each document, for the partial correlations; differences if the values are.
     """
     documents, annotators = len(values), int(crossed.annotators.max()) + 1 if len(ratings) else 0
     if reason := _undefined_reason(values, groups, ratings, crossed):
-        return DocumentCorrelation(UNDEFINED, UNDEFINED, UNDEFINED, np.nan, documents, annotators, reason)
+        return DocumentCorrelation(*[UNDEFINED] * 5, np.nan, documents, annotators, reason)
     adjusted, levels = (ratings, 1) if groups is None else _without_levels(ratings, crossed)
     rating_means = _Means(adjusted, crossed, groups, levels)
     x = _centred(values, np.ones((1, documents)), groups)[0]
@@ -121,11 +133,27 @@ def correlate_documents(
 
     means = 1 if groups is None else len(np.unique(groups))
 
-    def interval(statistic: Statistic) -> CrossedEstimate:
+    def interval(statistic: Statistic, slopes: int = 0) -> CrossedEstimate:
         confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
+        lost = means + slopes
+        if lost >= documents:
+            return UNDEFINED
         return _from_fisher(
-            crossed_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed, means=means)
+            crossed_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed, means=lost)
         )
+
+    def given_length(of_ratings: _Means, of_values: Array, of_lengths: Array) -> CrossedEstimate:
+        if of_ratings.is_determined(of_values, of_lengths):
+            return UNDEFINED
+        return interval(lambda weights: _fisher(of_ratings.partial(weights, of_values, of_lengths)), slopes=1)
+
+    partial = [UNDEFINED, UNDEFINED]
+    if lengths is not None and np.isfinite(lengths).all():
+        z = _centred(lengths, np.ones((1, documents)), groups)[0]
+        partial = [
+            given_length(rating_means, values, lengths),
+            given_length(ranks, _ranks(x, groups), _ranks(z, groups)),
+        ]
 
     reliability = float(rating_means.reliability(unit_weights, least=-np.inf)[0])
     disattenuated, reason = UNDEFINED, ""
@@ -141,6 +169,7 @@ def correlate_documents(
     return DocumentCorrelation(
         interval(raw),
         interval(ranked),
+        *partial,
         disattenuated,
         float(np.clip(reliability, 0, 1)),
         documents,
@@ -175,9 +204,23 @@ class _Means:
     def correlations(self, weights: Array, values: Array) -> Array:
         """Return Pearson's correlation within groups."""
         w = self.weights(weights)
-        x = _centred(values, w, self.groups)
-        y = _centred(self.of_documents(weights), w, self.groups)
-        return np.asarray((w * x * y).sum(1) / np.sqrt((w * x * x).sum(1) * (w * y * y).sum(1)), dtype=float)
+        return _correlations(w, _centred(values, w, self.groups), _centred(self.of_documents(weights), w, self.groups))
+
+    def partial(self, weights: Array, values: Array, given: Array) -> Array:
+        """Return Pearson's partial correlation within groups, given another value of the documents."""
+        w = self.weights(weights)
+        x, y, z = (_centred(each, w, self.groups) for each in (values, self.of_documents(weights), given))
+        of_values, of_ratings = _correlations(w, x, z), _correlations(w, y, z)
+        rest = np.sqrt((1 - of_values**2) * (1 - of_ratings**2))
+        return np.asarray((_correlations(w, x, y) - of_values * of_ratings) / rest, dtype=float)
+
+    def is_determined(self, values: Array, given: Array) -> bool:
+        """Return whether another value of the documents explains all of the values, or nothing as it is constant."""
+        w = np.ones((1, len(values)))
+        x, z = (_centred(each.astype(float), w, self.groups) for each in (values, given))
+        if np.allclose(z, 0):
+            return True
+        return bool(1 - _correlations(w, x, z)[0] ** 2 < _LEAST_REST)
 
     def reliability(self, weights: Array, least: float = LEAST_RELIABILITY) -> Array:
         """Return the reliability of the documents' means within groups, at least `least`."""
@@ -197,6 +240,11 @@ class _Means:
         variance = (w * y * y).sum(1) / w.sum(1) / (1 - lost_freedom)
         noise = error * (w * squares).sum(1) / w.sum(1)
         return np.clip(1 - noise / variance, least, 1.0)
+
+
+def _correlations(w: Array, x: Array, y: Array) -> Array:
+    """Return Pearson's correlations of centred values under weights."""
+    return np.asarray((w * x * y).sum(1) / np.sqrt((w * x * x).sum(1) * (w * y * y).sum(1)), dtype=float)
 
 
 def _without_levels(ratings: Array, crossed: CrossedRatings) -> tuple[Array, int]:

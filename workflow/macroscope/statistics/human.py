@@ -12,7 +12,7 @@ from macroscope import __version__
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.options import CONTROL
 from macroscope.resampling import Resampling
-from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate
+from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate, correlate_given
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.judgements import Judgements, check_mapping, group_seeds, match_system_names, read_judgements
 from macroscope.statistics.multiple_testing import benjamini_hochberg
@@ -20,9 +20,11 @@ from macroscope.statistics.multiple_testing import benjamini_hochberg
 log = logging.getLogger("macroscope")
 
 _COLUMNS_OF_COEFFICIENT = ("", "_abs", "_low", "_high", "_seed_sd", "_p_value", "_p_adjusted")
+_GIVEN = ("_partial", "_partial_low", "_partial_high", "_partial_p_value")
+"""Columns of a coefficient given the mean length of the systems' texts; NaN if the lengths are unknown."""
 COLUMNS = (
     *("corpus", "table", "question", "critic", "statistic", "systems", "seeds"),
-    *(f"{coefficient}{end}" for coefficient in COEFFICIENTS for end in _COLUMNS_OF_COEFFICIENT),
+    *(f"{coefficient}{end}" for coefficient in COEFFICIENTS for end in (*_COLUMNS_OF_COEFFICIENT, *_GIVEN)),
     *("seed", "signature", "reason"),
 )
 """`systems`: number of systems, with real text if it counts; `seeds`: number of groups of seeds.
@@ -122,6 +124,7 @@ def correlate_statistics(
     *,
     corpus: str = "",
     real_text: str | None = None,
+    lengths: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
     """Correlate every statistic of every critic with the scores of every question.
 
@@ -139,6 +142,8 @@ def correlate_statistics(
         Name for the table.
     real_text
         Name in the table to compare the control with, wherever the control has a value.
+    lengths
+        System -> mean length of its texts, for the coefficients given length.
 
     Returns
     -------
@@ -150,7 +155,7 @@ def correlate_statistics(
     groups = group_seeds(mapping, f"the table '{judgements.name}'")
     values = _by_system(statistics)
     tables = [
-        _correlate_question(values, groups, scores, real_text, resampling).assign(question=question)
+        _correlate_question(values, groups, scores, real_text, resampling, lengths or {}).assign(question=question)
         for question, scores in judgements.scores.items()
     ]
     parts = (
@@ -179,11 +184,13 @@ def _correlate_question(
     scores: Mapping[str, float],
     real_text: str | None,
     resampling: Resampling,
+    lengths: Mapping[str, float],
 ) -> pd.DataFrame:
     """Compute correlations of all statistics with the scores of one question."""
     names = [name for name in scores if name in groups[0]]
     system_values = np.stack([values.reindex(columns=[group[name] for name in names]) for group in groups], axis=1)
     human_scores = np.array([scores[name] for name in names])
+    mean_lengths = np.array([np.mean([lengths.get(group[name], np.nan) for group in groups]) for name in names])
     is_complete = ~np.isnan(system_values).any(axis=(1, 2))
     has_control = np.zeros(len(values), dtype=bool)
     if real_text in scores and CONTROL in values:
@@ -192,15 +199,20 @@ def _correlate_question(
         systems=len(names) + has_control, reason=_reasons(values, groups, names, is_complete)
     )
     for coefficient in COEFFICIENTS:
-        table[[f"{coefficient}{end}" for end in _COLUMNS_OF_COEFFICIENT]] = np.nan
+        table[[f"{coefficient}{end}" for end in (*_COLUMNS_OF_COEFFICIENT, *_GIVEN)]] = np.nan
         for rows, with_control in ((is_complete & has_control, True), (is_complete & ~has_control, False)):
             if not rows.any():
                 continue
-            x, y = system_values[rows], human_scores
+            x, y, z = system_values[rows], human_scores, mean_lengths
             if with_control and real_text is not None:
                 control = np.broadcast_to(values[CONTROL].to_numpy()[rows, None, None], (*x.shape[:2], 1))
                 x, y = np.concatenate([x, control], axis=2), np.append(human_scores, scores[real_text])
+                z = np.append(z, lengths.get(CONTROL, np.nan))
             _fill(table, rows, coefficient, correlate(x, y, coefficient, resampling))
+            if np.isfinite(z).all():
+                partial = correlate_given(x, y, z, coefficient, resampling.confidence)
+                columns = (partial.value, partial.low, partial.high, partial.p_value)
+                table.loc[rows, [f"{coefficient}{end}" for end in _GIVEN]] = np.stack(columns, axis=1)
         table[f"{coefficient}_p_adjusted"] = benjamini_hochberg(table[f"{coefficient}_p_value"])
     return table
 

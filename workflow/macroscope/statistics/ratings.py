@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
@@ -25,14 +26,15 @@ OVER, WITHIN = "over systems", "within systems"
 UNKNOWN_ANNOTATOR = "not known"
 RATINGS = ("question", "system", AGAINST, DOCUMENT, "annotator", "score")
 _KEYS = ["system", AGAINST, DOCUMENT]
-_TESTED = ("pearson", "spearman")
+_TESTED = ("pearson", "spearman", "partial_pearson", "partial_spearman")
 COLUMNS = (
     *("question", "critic", "statistic", "documents_of"),
     *(f"{name}{end}" for name in _TESTED for end in ("", "_low", "_high", "_p_value", "_p_adjusted")),
     *("disattenuated", "disattenuated_low", "disattenuated_high", "reliability"),
     *("documents", "annotators", "unmatched", "interval_over", "reason"),
 )
-"""`documents`: number of documents or pairs; `unmatched`: number of rated ones without a value of the critic."""
+"""`partial_`: given the number of words; `documents`: number of documents or pairs; `unmatched`: number of rated ones
+without a value of the critic."""
 
 
 def read_ratings(table: str) -> pd.DataFrame:
@@ -86,7 +88,9 @@ def rename_systems(ratings: pd.DataFrame, mapping: Mapping[str, str]) -> pd.Data
     return pd.concat(parts, ignore_index=True)
 
 
-def correlate_ratings(ratings: pd.DataFrame, values: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
+def correlate_ratings(
+    ratings: pd.DataFrame, values: pd.DataFrame, resampling: Resampling, lengths: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """Correlate critics' values of single documents with human ratings of them.
 
     Parameters
@@ -97,6 +101,8 @@ def correlate_ratings(ratings: pd.DataFrame, values: pd.DataFrame, resampling: R
         Columns critic, statistic, system, document, value (finite).
     resampling
         Settings of the intervals.
+    lengths
+        Columns system, document, words, for the correlations given length.
 
     Returns
     -------
@@ -106,10 +112,11 @@ def correlate_ratings(ratings: pd.DataFrame, values: pd.DataFrame, resampling: R
         (Benjamini-Hochberg) over all rows of a question with the same `documents_of`.
     """
     rows = []
+    words_of = {} if lengths is None else lengths.set_index(["system", "document"])["words"].to_dict()
     for (critic, statistic), group_of_values in values.groupby(["critic", "statistic"], sort=False):
         value_of = group_of_values.set_index(["system", "document"])["value"].to_dict()
         for question, group in ratings.groupby("question", sort=False):
-            units, matched = _match_ratings(group, value_of)
+            units, matched = _match_ratings(group, value_of, words_of)
             missing = len(group[_KEYS].drop_duplicates()) - len(units)
             has_several = group[["system", AGAINST]].drop_duplicates().shape[0] > 1 or bool(
                 (group[AGAINST] != "").any()
@@ -131,19 +138,24 @@ def _read_study(path: Path) -> pd.DataFrame:
     return table[~table["repeat"].astype(bool)].assign(**{AGAINST: ""})[list(RATINGS)]
 
 
-def _match_ratings(group: pd.DataFrame, value_of: Mapping[tuple[str, str], float]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return rated documents or pairs for which the critic has values, with these, and their ratings."""
+def _match_ratings(
+    group: pd.DataFrame, value_of: Mapping[tuple[str, str], float], words_of: Mapping[tuple[str, str], float]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return rated documents or pairs with the critic's values and the words of them, and their ratings."""
     units = group[_KEYS].drop_duplicates().reset_index(drop=True)
-    first = np.array([value_of.get(key, np.nan) for key in zip(units["system"], units[DOCUMENT], strict=True)])
-    second = np.array(
-        [
-            value_of.get((against, document), np.nan) if against else 0.0
-            for against, document in zip(units[AGAINST], units[DOCUMENT], strict=True)
-        ]
-    )
-    units = units.assign(value=first - second).dropna(subset="value").reset_index(drop=True)
+    units = units.assign(value=_look_up(units, value_of), words=_look_up(units, words_of))
+    units = units.dropna(subset="value").reset_index(drop=True)
     units["number"] = np.arange(len(units))
     return units, group.merge(units, on=_KEYS)
+
+
+def _look_up(units: pd.DataFrame, number_of: Mapping[tuple[str, str], float]) -> NDArray[np.float64]:
+    """Return a number of every document, or the difference between the two of a pair; NaN if one is unknown."""
+    numbers = [
+        number_of.get((system, document), np.nan) - (number_of.get((against, document), np.nan) if against else 0.0)
+        for system, against, document in units[_KEYS].itertuples(index=False)
+    ]
+    return np.array(numbers, dtype=float)
 
 
 def _correlation(units: pd.DataFrame, matched: pd.DataFrame, kind: str, resampling: Resampling) -> DocumentCorrelation:
@@ -157,13 +169,14 @@ def _correlation(units: pd.DataFrame, matched: pd.DataFrame, kind: str, resampli
         matched["score"].to_numpy(float),
         CrossedRatings(np.unique(matched["annotator"], return_inverse=True)[1], matched["number"].to_numpy(np.int64)),
         resampling,
+        units["words"].to_numpy(float),
     )
 
 
 def _row(labels: tuple[Any, ...], missing: int, correlation: DocumentCorrelation) -> tuple[Any, ...]:
     tested = [
         part
-        for estimate in (correlation.pearson, correlation.spearman)
+        for estimate in (getattr(correlation, name) for name in _TESTED)
         for part in (estimate.value, estimate.low, estimate.high, estimate.p_value, float("nan"))
     ]
     disattenuated = (
