@@ -29,10 +29,11 @@ def test_values_of_the_run():
 def test_inputs_are_files_of_the_system_of_the_control_or_of_all():
     plan = plan_of([{"corpus": "wiki", "systems": ["mine"], "critics": ["clusters"]}])
     latents = f"{FOLDER}/clusters/{{corpus}}/latents"
-    assert plan.critics.inputs("clusters", "compare") == {
-        "control_latents": f"{latents}/control.parquet",
-        "latents": f"{latents}/{{system}}.parquet",
-    }
+    inputs = plan.critics.inputs("clusters", "compare")
+    assert inputs.pop("control_latents")(names(corpus="wiki", system="mine")) == (
+        f"{FOLDER}/clusters/wiki/latents/control.parquet"
+    )
+    assert inputs == {"latents": f"{latents}/{{system}}.parquet"}
     shared = plan_of(
         [{"corpus": "wiki", "systems": ["mine"], "critics": ["clusters"]}],
         critics={"clusters": {"clustering": "shared"}},

@@ -272,3 +272,18 @@ def test_the_test_of_the_detectability_is_in_the_family_of_its_critic():
     adjusted = with_adjusted_p_values(pd.DataFrame(rows)).set_index("statistic")["p_adjusted"]
     assert adjusted["c2st_auc"] == pytest.approx(0.08)
     assert decide_verdict(0.7, 0.55, 0.85, 0.1, int((adjusted < 0.05).sum())) == INCONCLUSIVE
+
+
+def test_numbers_at_matched_length_stand_below_those_of_the_system():
+    matched = {"matched_verdict": LIKE, "matched_c2st_auc": 0.52, "matched_ci_low": 0.47, "matched_ci_high": 0.57}
+    table = cells()
+    table = table.assign(**{name: [None, value, None, None, None] for name, value in matched.items()})
+    wiki, web = build_scorecards(table)
+    assert {critic: format_cell(cell) for critic, cell in wiki.at_matched_length("bad").items()} == {
+        "coherence": "≈ 52 % [47, 57]"
+    }
+    assert wiki.at_matched_length("good") == web.at_matched_length("tiny") == {}
+    lines = render_scorecard(table).splitlines()
+    (number,) = (number for number, line in enumerate(lines) if "at matched length" in line)
+    assert "bad" in lines[number - 1]
+    assert "≈ 52 % [47, 57]" in lines[number]

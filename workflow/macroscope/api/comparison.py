@@ -36,6 +36,7 @@ def compare(
     candidates: Any,
     *,
     critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+    matched_length: bool = False,
     seed: int = 1,
     n_jobs: int | None = None,
     progress: bool = True,
@@ -54,6 +55,8 @@ def compare(
         The texts to judge, in the same forms; or system -> texts, for several systems.
     critics
         Name of a critic, names, or name -> options. Default: the critics that can judge the texts.
+    matched_length
+        Whether to compare at matched length, too: texts of the longer side are cut after a sentence.
     seed
         Seed of everything that is random.
     n_jobs
@@ -84,7 +87,7 @@ def compare(
         run.require_output(folder)
         options = critics if isinstance(critics, Mapping) else {}
         named = [critics] if isinstance(critics, str) else list(critics)
-        plan = prepare(reference, candidates, named, options, seed, folder)
+        plan = prepare(reference, candidates, named, options, seed, folder, matched_length)
 
         def make(targets: Sequence[str], description: str) -> None:
             tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)
@@ -110,6 +113,7 @@ def prepare(
     options: Mapping[str, Mapping[str, Any]],
     seed: int,
     folder: Path,
+    matched_length: bool = False,
 ) -> Plan:
     """Write texts, config and reasons for critics that are left out into a folder, and return the plan."""
     texts = folder / _TEXTS
@@ -117,7 +121,7 @@ def prepare(
     profile, profiles = run.profile_collections(real, judged)
     language = choose_language(profile.languages, None)
     choice = run.choose(profile, profiles, critics, language)
-    config = run.implied_config(profile, profiles, choice, seed, language)
+    config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     for name, given in options.items():
         config["critics"][name] |= given
     plan = run.plan_of(config)

@@ -1,7 +1,7 @@
 """The result of a comparison: scorecard, statistics and documents as data frames, and the report; saved, and loaded."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -13,11 +13,11 @@ from macroscope.critics.attributions import read_attributions
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, read_json, require_folder, write_json
 from macroscope.missing import Missing, read_missing
-from macroscope.options import READABLE_NAMES
 from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder
+from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.scorecard import build_scorecards, format_cell
-from macroscope.reporting.scorecard_text import render_legend, render_scorecard
+from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecard
 from macroscope.reporting.tables import read_scorecard, read_statistics, read_warnings
 
 _REPORT = ("report.html", "pages", "reader", "figures", "tables")
@@ -60,16 +60,16 @@ class Comparison:
         """The picture: a row per system, the least like real text first, and a column per critic.
 
         A cell is a sign and the detectability with its interval: "≠ 71 % [65, 76]". Half of real text against the other
-        half is the last row. The rows of a run of several corpora have the name of the corpus, too.
+        half is the last row. With `matched_length`, a system has a second row with its numbers at matched length. The
+        rows of a run of several corpora have the name of the corpus, too.
         """
         tables = {}
         for scorecard in build_scorecards(self.detectability):
-            rows = {
-                READABLE_NAMES.get(system, system): {
-                    critic: format_cell(cells[critic]) for critic in scorecard.critics if critic in cells
-                }
-                for system, cells in scorecard.rows.items()
-            }
+            rows: dict[str, dict[str, str]] = {}
+            for system, cells in scorecard.rows.items():
+                rows[readable_name(system)] = _format_cells(cells)
+                if matched := scorecard.at_matched_length(system):
+                    rows[f"{system}, {AT_MATCHED_LENGTH}"] = _format_cells(matched)
             frame = pd.DataFrame.from_dict(rows, orient="index", columns=scorecard.critics)
             tables[scorecard.corpus] = frame.rename_axis(index="system", columns="critic")
         joined = next(iter(tables.values())) if len(tables) == 1 else pd.concat(tables, names=["corpus"])
@@ -163,7 +163,10 @@ class Comparison:
     @property
     def _remarks(self) -> list[str]:
         warned = [f"Warning ({row.critic}, {row.title}): {row.warning}" for row in self.warnings.itertuples()]
-        return [*self.reasons, *warned, *(f"Missing: {entry.name} {entry.explanation}" for entry in self.missing)]
+        missing = [f"Missing: {entry.name} {entry.explanation}" for entry in self.missing]
+        unmatched = self._plan.critics.unmatched
+        lengths = describe_lengths(read_matched_lengths(self._tables), self.detectability, unmatched)
+        return [*self.reasons, *lengths, *warned, *missing]
 
     def __repr__(self) -> str:
         legend = render_legend(self._plan.config.statistics.margin)
@@ -226,3 +229,7 @@ def require_new(folder: str | Path, argument: str) -> Path:
 def write_reasons(folder: Path, reasons: Sequence[str]) -> None:
     """Write the sentences about critics that are left out into the folder of a run."""
     write_json(folder / LEFT_OUT, list(reasons))
+
+
+def _format_cells(cells: Mapping[str, pd.Series]) -> dict[str, str]:
+    return {critic: format_cell(cell) for critic, cell in cells.items()}

@@ -1,12 +1,14 @@
 """The scorecard as HTML for notebooks: a table with coloured verdicts, its legend, and remarks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
+import pandas as pd
+
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
-from macroscope.options import READABLE_NAMES, SPLIT_HALF
+from macroscope.options import SPLIT_HALF
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, WARNING, Scorecard, format_cell
-from macroscope.reporting.scorecard_text import render_legend
+from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend
 
 _COLOURS = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
 """Verdict -> colour; the sign in the cell says the same."""
@@ -30,20 +32,28 @@ def _table(scorecard: Scorecard, is_named: bool) -> str:
     heads = [f"{critic} {WARNING}" if critic in scorecard.warned else critic for critic in scorecard.critics]
     caption = f"<caption>{escape(scorecard.corpus)}</caption>" if is_named else ""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("", *heads, *scorecard.failed))
-    rows = "".join(f"<tr>{''.join(_row(scorecard, system))}</tr>" for system in scorecard.rows)
+    rows = "".join(_rows(scorecard, system) for system in scorecard.rows)
     return f'<table class="macroscope">{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def _row(scorecard: Scorecard, system: str) -> Iterator[str]:
-    yield f'<th scope="row">{escape(READABLE_NAMES.get(system, system))}</th>'
-    cells = scorecard.rows[system]
+def _rows(scorecard: Scorecard, system: str) -> str:
+    """Return the row of a system, and below it the one at matched length if there is one."""
+    colours = dict.fromkeys(_COLOURS, GREY) if system == SPLIT_HALF else _COLOURS
+    named = {readable_name(system): scorecard.rows[system]}
+    if matched := scorecard.at_matched_length(system):
+        named[AT_MATCHED_LENGTH] = matched
+    return "".join(f"<tr>{''.join(_row(scorecard, name, cells, colours))}</tr>" for name, cells in named.items())
+
+
+def _row(scorecard: Scorecard, name: str, cells: Mapping[str, pd.Series], colours: Mapping[str, str]) -> Iterator[str]:
+    yield f'<th scope="row">{escape(name)}</th>'
     for critic in scorecard.critics:
         if critic not in cells:
             yield "<td></td>"
             continue
         cell = cells[critic]
         numbers = f"{cell['n_candidate']:.0f} texts against {cell['n_reference']:.0f}"
-        colour = GREY if system == SPLIT_HALF else _COLOURS.get(cell["verdict"], GREY)
+        colour = colours.get(cell["verdict"], GREY)
         yield f'<td title="{escape(numbers)}" style="color: {colour}">{escape(format_cell(cell))}</td>'
     for explanation in scorecard.failed.values():
         yield f'<td title="{escape(explanation)}" style="color: {GREY}">failed</td>'

@@ -38,6 +38,10 @@ def criticize(
     language: Annotated[
         str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
     ] = None,
+    matched_length: Annotated[
+        bool,
+        typer.Option("--matched-length", help="Compare at matched length, too: texts of the longer side are cut."),
+    ] = False,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
@@ -82,7 +86,7 @@ def criticize(
     if choice.learning:
         print(f"From the other real texts, {', '.join(choice.learning)} learn.")
     print("\n".join(choice.reasons))
-    config = run.implied_config(profile, profiles, choice, seed, spoken)
+    config = run.implied_config(profile, profiles, choice, seed, spoken, matched_length)
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin
         return
@@ -91,12 +95,15 @@ def criticize(
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.missing import read_missing
+    from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
     from macroscope.reporting.scorecard_text import render_legend, render_scorecard
     from macroscope.reporting.tables import read_scorecard, read_warnings
 
     tables = output / plan.results / "tables"
     missing = read_missing(tables, tables.with_name("figures"))
     print(f"\n{render_scorecard(read_scorecard(tables), missing)}\n\n{render_legend(plan.config.statistics.margin)}")
+    for sentence in describe_lengths(read_matched_lengths(tables), read_scorecard(tables), plan.critics.unmatched):
+        print(f"\n{sentence}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")
     for entry in missing:

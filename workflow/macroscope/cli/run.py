@@ -32,7 +32,7 @@ def demo(
 ) -> None:
     """Run a demonstration: a language model on passages of Wikipedia, and checks of every critic on simulated corpora.
 
-    It takes about 7 minutes. Text and model come from the package index; without it, the run ends with the checks alone.
+    It takes about 7 minutes. Text and model come from the package index; without it, the checks alone are run.
 
     Further arguments are those of snakemake, such as --cores 4.
     """

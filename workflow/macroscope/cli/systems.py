@@ -29,3 +29,15 @@ def run(
         from macroscope.systems.outputs import check_samples
 
         check_samples(kind, output)
+
+
+@app.command()
+def match(
+    stage: StageName, output: Output, options: OptionsJson = "{}", inputs: Inputs = None, values: Values = None
+) -> None:
+    """Run a stage that cuts texts to matched length, or that compares lengths."""
+    from macroscope.plan.matched_lengths import PACKAGE, STAGES
+    from macroscope.registry import require
+    from macroscope.stages import run_stage
+
+    run_stage(require(stage, STAGES, "stage"), PACKAGE, options, inputs or (), values or (), output)

@@ -67,6 +67,11 @@ class Comparison(Options):
         description="Pairs of these systems that are compared with each other, such as [[lm-titles, lm-no-titles]];"
         " all = every pair.",
     )
+    matched_length: bool = Field(
+        False,
+        description="Compare the systems with real text at matched length as well: texts of the longer side are cut"
+        " after a sentence, so that both have the same distribution of lengths.",
+    )
 
 
 Critics = create_model(

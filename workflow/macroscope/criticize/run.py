@@ -165,7 +165,12 @@ def _lacking(critic: Critic, reference: Profile, candidates: Sequence[Profile], 
 
 
 def implied_config(
-    reference: Profile, candidates: Sequence[Profile], choice: Choice, seed: int, language: str = ENGLISH
+    reference: Profile,
+    candidates: Sequence[Profile],
+    choice: Choice,
+    seed: int,
+    language: str = ENGLISH,
+    matched_length: bool = False,
 ) -> dict[str, Any]:
     """Return a config that compares a user's candidates with a user's reference, given their profiles.
 
@@ -202,7 +207,14 @@ def implied_config(
         },
         # Options for a laptop. With a GPU, use larger encoders, more tokens, all sections.
         "critics": {name: dict(default_critics().get(name) or {}) for name in choice.critics},
-        "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(choice.critics)}],
+        "comparisons": [
+            {
+                "corpus": CORPUS,
+                "systems": list(systems),
+                "critics": list(choice.critics),
+                **({"matched_length": True} if matched_length else {}),
+            }
+        ],
     }
 
 

@@ -159,6 +159,9 @@ class Critic:
     plan
         "module:class" of the values that the critic's non-standard rules derive from the config; "" if all its stages
         are standard.
+    unmatched
+        Reason why the critic compares no texts at matched length, as the end of a sentence about the critic; "" if it
+        does. Texts are cut after a sentence (`systems.length_matching`).
     attribution
         Description of the scores of its stage `attribute`; None if it has no such stage.
     extras
@@ -186,6 +189,7 @@ class Critic:
     fewest_candidates: Mapping[str, int] = field(default_factory=dict)
     readings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     plan: str = ""
+    unmatched: str = ""
     attribution: AttributionScore | None = None
     extras: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""

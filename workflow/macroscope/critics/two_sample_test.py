@@ -11,6 +11,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
+from macroscope.matched_length import reference_of
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.registry import Plugin
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
@@ -78,22 +79,31 @@ def run_two_sample_tests(
     """Test every system's documents against the control's, and write the results as tidy statistics.
 
     The statistic is `c2st_auc`, the detectability: how often a classifier tells a system's document from a real one.
-    For the control, one half is tested against the other, as the system `SPLIT_HALF`.
+    For the control, one half is tested against the other, as the system `SPLIT_HALF`. Texts at matched length are
+    tested against the real ones at this length (`matched_length`).
 
     Parameters
     ----------
     files
-        System -> output files of the critic; the control is included.
+        System -> output files of the critic; the real texts that systems are compared with are included.
     """
-    control = read_features(critic, files[CONTROL].latents, files[CONTROL].scores, resampling.seed)
+
+    def read(system: str) -> DocumentFeatures:
+        return read_features(critic, files[system].latents, files[system].scores, resampling.seed)
+
+    control = read(CONTROL)
+    references = {reference_of(system) for system in files}
     tables = []
-    for system, paths in files.items():
+    for system in files:
         if system == CONTROL:
             numbers = np.arange(len(control))
             first, second, name = control.subset(numbers[1::2]), control.subset(numbers[::2]), SPLIT_HALF
             pairing = NO_PAIRS
+        elif system in references:
+            continue
         else:
-            first, second, name = control, read_features(critic, paths.latents, paths.scores, resampling.seed), system
+            reference = reference_of(system)
+            first, second, name = control if reference == CONTROL else read(reference), read(system), system
             pairing = find_pairs(first.keys, second.keys, system)
         about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signature}
         tables.append(tidy_table(_rows(first, second, resampling), resampling=resampling, pairing=pairing, **about))

@@ -115,7 +115,7 @@ class Plan:
     def jobs(self) -> list[Job]:
         """Return the jobs of all stages of systems and critics: the rule template makes a rule of each."""
         with blame_plugins():
-            return [*self.systems.jobs(), *self.critics.jobs()]
+            return [*self.systems.jobs(), *self.critics.matched_lengths.jobs(), *self.critics.jobs()]
 
     def modules(self) -> list[str]:
         """Return the modules of the jobs of systems and critics, as far as these do not depend on wildcards."""

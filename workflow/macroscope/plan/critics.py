@@ -23,7 +23,9 @@ from macroscope.critics.declaration import MAKES, SHARED_STAGES, SHOWN, STAGES, 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
+from macroscope.matched_length import matched_reference, matched_system, original_system, reference_of
 from macroscope.options import CONTROL
+from macroscope.plan.matched_lengths import MatchedLengthsPlan
 from macroscope.plan.pairs import Pairs, compared_pairs
 from macroscope.stages import Function, Stage, Wildcards, as_json, load, module_of
 
@@ -56,6 +58,8 @@ PLACES = {
     "score_statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
 """Name of an input or output -> its path, with wildcards."""
+_OF_REFERENCE = {"control_latents": "latents", "control_scores": "scores"}
+"""Input about the real texts that a system is compared with -> name of their output in `PLACES`."""
 OUTPUTS = MAKES | {
     "known_truth": "known_truth",
     "explain": "evidence",
@@ -133,6 +137,54 @@ class CriticsPlan:
         return chapters
 
     @cached_property
+    def matched(self) -> dict[tuple[str, str], list[str]]:
+        """Return (critic, corpus) -> systems that are compared with real text at matched length, too."""
+        matched: dict[tuple[str, str], dict[str, None]] = {}
+        for comparison in self.config.comparisons:
+            for critic in comparison.critics if comparison.matched_length else ():
+                for system in self.systems.on(comparison.corpus, comparison.systems):
+                    if system in self.chapters.get((critic, comparison.corpus), ()) and self._is_matched(
+                        critic, comparison.corpus, system
+                    ):
+                        matched.setdefault((critic, comparison.corpus), {})[system] = None
+        return {chapter: list(systems) for chapter, systems in matched.items()}
+
+    @cached_property
+    def unmatched(self) -> dict[str, str]:
+        """Return critic -> reason why it compares no texts at matched length, if the config wants that."""
+        wanted = dict.fromkeys(
+            c for comparison in self.config.comparisons if comparison.matched_length for c in comparison.critics
+        )
+        return {critic: reason for critic in wanted if (reason := self.declared(critic).unmatched)}
+
+    @cached_property
+    def matched_lengths(self) -> MatchedLengthsPlan:
+        """Return the plan of the texts at matched length."""
+        compared = ((corpus, system) for (_, corpus), systems in self.matched.items() for system in systems)
+        return MatchedLengthsPlan(self.config, self.corpora, self.systems, compared)
+
+    @cached_property
+    def all_comparisons(self) -> list[tuple[str, str, str]]:
+        """Return `comparisons`, and those of systems at matched length."""
+        matched = [
+            (critic, corpus, matched_system(system))
+            for (critic, corpus), systems in self.matched.items()
+            for system in systems
+        ]
+        return [*self.comparisons, *matched]
+
+    def tested(self, critic: str, corpus: str) -> list[str]:
+        """Return the systems whose documents are tested against real ones, with all real ones that this needs."""
+        matched = self.matched.get((critic, corpus), ())
+        derived = (name(system) for system in matched for name in (matched_system, matched_reference))
+        return [*self.chapters[critic, corpus], *derived]
+
+    def _is_matched(self, critic: str, corpus: str, system: str) -> bool:
+        """Return whether a critic compares a system at matched length, if the config wants that."""
+        is_left_out = system == CONTROL or self.config.lacks(corpus, matched_system(system), critic)
+        return not (is_left_out or self.declared(critic).unmatched)
+
+    @cached_property
     def compared_pairs(self) -> Pairs:
         """Return (critic, corpus) -> pairs of systems that are compared with each other there, if there are any."""
         return compared_pairs(self.config, self.systems)
@@ -155,7 +207,7 @@ class CriticsPlan:
             critic: sum("{system}" in self.outputs(critic, stage)[OUTPUT] for stage in self._standard_stages(critic))
             for critic, _ in self.chapters
         }
-        return len(self.pairs) + sum(stages[critic] for critic, _, _ in self.comparisons)
+        return len(self.pairs) + sum(stages[critic] for critic, _, _ in self.all_comparisons)
 
     def declared(self, critic: str) -> Critic:
         """Return the declaration of a critic."""
@@ -179,11 +231,13 @@ class CriticsPlan:
                 continue
             elif name == "texts":
                 inputs[name] = self._texts(critic)
+            elif name in _OF_REFERENCE:
+                inputs[name] = self._of_reference(name, critic)
             elif _is_own(name):
                 place = self._of_own_plan(critic, stage, name)
                 inputs |= {name: place} if place is not None else {}
             elif name not in PLACES:
-                inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic)
+                inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic, stage)
             elif self._is_made(critic, name):
                 inputs[name] = self.place(name, critic)
         return inputs
@@ -194,9 +248,22 @@ class CriticsPlan:
         They are the system's samples. A critic that learns nothing from the corpus may compare systems with all of its
         documents (`systems.control.whole`).
         """
-        if system == CONTROL and self._reads_whole_corpus(critic):
-            return self.corpora.documents(corpus)
+        if self._reads_whole_corpus(critic):
+            if system == CONTROL:
+                return self.corpora.documents(corpus)
+            if system == matched_reference(original_system(system)):
+                return self.matched_lengths.documents(corpus, system)
         return self.systems.samples(corpus, system)
+
+    def _of_reference(self, name: str, critic: str) -> Function:
+        """Return an input function: an entry of `PLACES` for the real texts that a system is compared with."""
+
+        def path(wildcards: Wildcards) -> str:
+            return self.place(
+                _OF_REFERENCE[name], critic, corpus=wildcards.corpus, system=reference_of(wildcards.system)
+            )
+
+        return path
 
     def _texts(self, critic: str) -> str | Function:
         if self._reads_whole_corpus(critic):
@@ -302,7 +369,7 @@ class CriticsPlan:
             outputs=outputs,
             folders=frozenset(name for name in outputs if name == "evidence" or (name == OUTPUT and declared.folder)),
             options=lambda wildcards: options,
-            values=value_words(names, self._values(critic)),
+            values=value_words(names, self._values(critic, stage)),
             modules=self.modules(critic, stage),
             resource_files=declared.resource_files,
             resources=resources_of(declared, lambda wildcards: self.config.critic(critic)),
@@ -318,7 +385,7 @@ class CriticsPlan:
         """Return an input function: a critic's statistics of every system of a corpus."""
         names = ["statistics"] if self.declared(critic).compares else []
         names += [self.score_statistics(critic)] if self.declared(critic).scores else []
-        of_systems = [self.of_all(name, critic) for name in names]
+        of_systems = [self.of_all(name, critic, "compare_pairs") for name in names]
 
         def statistics(wildcards: Wildcards) -> list[str]:
             tests = self.place("two_sample_test", critic, corpus=wildcards.corpus)
@@ -341,16 +408,20 @@ class CriticsPlan:
         place: str | Function | None = critic_plan.stage_input(critic, stage, name)
         return place
 
-    def of_all(self, name: str, critic: str) -> Function:
-        """Return an input function: an entry of `PLACES` for every system of a corpus."""
+    def of_all(self, name: str, critic: str, stage: str) -> Function:
+        """Return an input function: an entry of `PLACES` for every system of a corpus that a stage reads."""
 
         def paths(wildcards: Wildcards) -> list[str]:
             corpus = wildcards.corpus
-            return [self.place(name, critic, corpus=corpus, system=system) for system in self.chapters[critic, corpus]]
+            systems = self._systems_of(critic, corpus, stage)
+            return [self.place(name, critic, corpus=corpus, system=system) for system in systems]
 
         return paths
 
-    def _values(self, critic: str) -> Values:
+    def _systems_of(self, critic: str, corpus: str, stage: str) -> list[str]:
+        return self.tested(critic, corpus) if stage == "two_sample_test" else self.chapters[critic, corpus]
+
+    def _values(self, critic: str, stage: str) -> Values:
         def place(name: str) -> Function:
             return lambda w: self.place(name, critic, **{key: getattr(w, key) for key in _wildcards(PLACES[name])})
 
@@ -359,7 +430,7 @@ class CriticsPlan:
             "system": lambda w: w.system,
             "encoder": lambda w: w.encoder,
             "critic": lambda w: critic,
-            "systems": lambda w: self.chapters[critic, w.corpus],
+            "systems": lambda w: self._systems_of(critic, w.corpus, stage),
             "pairs": lambda w: self.compared_pairs[critic, w.corpus],
             "language": self.corpora.language,
             "order": lambda w: self.systems.order(w.system),

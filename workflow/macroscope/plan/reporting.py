@@ -39,7 +39,11 @@ class ReportingPlan:
         """Return every table of statistics, perplexities included."""
         measured = [*self.language_models(), *self.measured_systems()]
         models = [f"{self.results}/statistics/perplexity/{corpus}/{system}.csv" for corpus, system in measured]
-        return [*self.critics_statistics(), *models]
+        return [*self.critics_statistics(), *self.critics.matched_lengths.statistics(), *models]
+
+    def sampled(self) -> list[tuple[str, str]]:
+        """Return every (corpus, system) whose texts critics read, derived ones included."""
+        return [*self.critics.pairs, *self.critics.matched_lengths.samples()]
 
     def tables_read(self) -> dict[str, list[str]]:
         """Return the inputs of the tables."""
@@ -54,7 +58,7 @@ class ReportingPlan:
             "corpora": [
                 f"{folder}/{name}" for folder in corpora for name in ("filters.csv", "summary.csv", "documents.parquet")
             ],
-            "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
+            "samples": [self.systems.samples(*pair) for pair in self.sampled()],
             "models": self._models(),
             "judgements": self.judgements(),
             "rated": self._rated(),
@@ -125,7 +129,7 @@ class ReportingPlan:
     def critics_statistics(self) -> list[str]:
         """Return every table of the critics' statistics."""
         tables = []
-        for critic, corpus, system in self.critics.comparisons:
+        for critic, corpus, system in self.critics.all_comparisons:
             declared = self.critics.declared(critic)
             if declared.scores:
                 tables.append(

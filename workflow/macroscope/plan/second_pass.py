@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from macroscope.config.schema import Config
 from macroscope.execution.failures import FailedJob
+from macroscope.matched_length import matched_system, original_system
 from macroscope.missing import Missing
 from macroscope.options import CONTROL
 from macroscope.plan import Plan
@@ -66,7 +67,9 @@ def part_of(path: str, results: str) -> Part | None:
         case ["corpora", corpus, _, *_]:
             return Part(corpus)
         case ["systems", corpus, system, *_]:
-            return Part(corpus, system)
+            return Part(corpus, _left_out_with(system))
+        case ["statistics", "length", corpus, file]:
+            return Part(corpus, matched_system(file.removesuffix(".csv")))
         case ["statistics", "perplexity", corpus, file]:
             return Part(corpus, file.removesuffix(".csv"))
         case ["critics", critic, corpus, _, *_]:
@@ -74,6 +77,12 @@ def part_of(path: str, results: str) -> Part | None:
         case ["statistics", critic, corpus, *_]:  # or <corpus>.pairs.csv
             return Part(corpus.partition(".")[0], critic=critic)
     return None
+
+
+def _left_out_with(system: str) -> str:
+    """Return the system that is left out without a system's texts; real texts at matched length belong to a system."""
+    is_derived = original_system(system) != system
+    return matched_system(original_system(system)) if is_derived else system
 
 
 def _made(parts: Iterable[Part]) -> set[Part]:

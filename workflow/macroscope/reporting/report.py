@@ -33,6 +33,7 @@ from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import describe_difference
 from macroscope.reporting.headline import read_headline
 from macroscope.reporting.html_blocks import Captions, system_page
+from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard import (
@@ -128,6 +129,10 @@ def write_report(
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
             caption=captions.html("scorecard", most=MAX_DOCUMENTS),
+            lengths={
+                scorecard.corpus: _describe_lengths(results, tables, scorecard.corpus) for scorecard in scorecards
+            },
+            caption_of_lengths=captions.html("matched_length"),
             caption_of_pairs=captions.html("closer_systems"),
             missing=missing,
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
@@ -139,6 +144,18 @@ def _with_figure(item: ReportItem) -> ReportItem:
     if item.figure is None or item.figure.exists():
         return item
     return replace(item, figure=None, warning=item.warning or "The figure was not plotted.")
+
+
+def _describe_lengths(results: Results, tables: Path, corpus: str) -> list[str]:
+    """Return sentences about comparisons at matched length on a corpus; none if there are none."""
+    table = read_matched_lengths(tables)
+    table = table[table["corpus"] == corpus]
+    unmatched = {
+        critic: reason
+        for critic, reason in results.plan.critics.unmatched.items()
+        if (critic, corpus) in results.plan.critics.chapters
+    }
+    return describe_lengths(table, read_scorecard(tables), unmatched)
 
 
 def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequence[Scorecard]) -> Environment:

@@ -18,6 +18,7 @@ from macroscope.critics.language_fit import FULL, language_fit
 from macroscope.documents import Provenance, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
+from macroscope.matched_length import is_matched
 from macroscope.missing import Missing
 from macroscope.plan import Plan
 from macroscope.reporting.formats import look_up_estimate
@@ -103,7 +104,7 @@ class Results:
 
     def samples(self) -> Iterator[tuple[str, str, Provenance]]:
         """Yield (corpus, system, provenance of its samples)."""
-        for corpus, system in self.plan.critics.pairs:
+        for corpus, system in self.plan.reporting.sampled():
             yield corpus, system, read_provenance(self.folder / "systems" / corpus / system / "samples.parquet")
 
     def known_truth(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
@@ -120,7 +121,7 @@ class Results:
         return read_csv(self.folder / "systems" / corpus / system / "model" / "training_log.csv")
 
     def findings(self, statistics: pd.DataFrame, figures: Path) -> Iterator[Findings]:
-        """Yield the findings of every critic on every corpus.
+        """Yield the findings of every critic on every corpus, without those at matched length.
 
         Parameters
         ----------
@@ -130,6 +131,7 @@ class Results:
             Folder of the figures.
         """
         config = self.plan.config
+        statistics = statistics[~statistics["system"].map(is_matched)]
         indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
         for (critic, corpus), systems in self.plan.critics.chapters.items():
             yield Findings(

@@ -14,7 +14,7 @@ A critic with a warning has verdicts too; see `Scorecard.systems_with_overall_ve
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,12 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
+from macroscope.matched_length import is_matched, matched_system
 from macroscope.missing import Missing, failed_critics
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
+from macroscope.reporting.matched_length import MATCHED_COLUMNS, cell_at_matched_length, matched_columns
 from macroscope.reporting.ranking import rank_systems
 from macroscope.reporting.results import Results, select_rows
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
@@ -49,9 +51,11 @@ COLUMNS = (
     *("corpus", "system", "check", "critic", "warned", "verdict", "c2st_auc", "ci_low", "ci_high", "p_value"),
     *("smallest", _RATIO, f"{_RATIO}_low", f"{_RATIO}_high"),
     *("n_reference", "n_candidate", "tests", "different", "signature"),
+    *MATCHED_COLUMNS,
 )
-"""Columns of the scorecard. `check`: the system's kind is a check; `warned`: the critic has a warning on the corpus;
-`smallest`: the minimum detectable AUC at this number of documents; the ratio is relative to real text."""
+"""Columns of the scorecard, those at matched length at the end. `check`: the system's kind is a check; `warned`: the
+critic has a warning on the corpus; `smallest`: the minimum detectable AUC at this number of documents; the ratio is
+relative to real text."""
 
 
 @dataclass(frozen=True)
@@ -214,6 +218,11 @@ class Scorecard:
         )
         return bool(shared) and not any(disjoint)
 
+    def at_matched_length(self, system: str) -> dict[str, pd.Series]:
+        """Return critic -> cell of a system at matched length, for the critics that compare it so."""
+        cells = {critic: cell_at_matched_length(cell) for critic, cell in self.rows[system].items()}
+        return {critic: cell for critic, cell in cells.items() if cell is not None}
+
     def ratios(self, critic: str) -> dict[str, float]:
         """Return system -> ratio of its latent PPL to real text's for a critic; NaN or absent if undefined."""
         return {system: float(cells[critic][_RATIO]) for system, cells in self.rows.items() if critic in cells}
@@ -259,29 +268,43 @@ def scorecard_table(
     """
     rows = []
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
+    config = results.plan.config.statistics
     for critic, corpus in results.plan.critics.chapters:
         chapter = select_rows(statistics, critic, corpus)
-        smallest = chapter[chapter["statistic"] == MINIMUM_DETECTABLE].set_index("system")["value"]
         tests = difference_tests(get_critic(critic), chapter)
-        for row in chapter[chapter["statistic"] == C2ST_AUC].to_dict("records"):
-            adjusted = tests.loc[tests["system"] == row["system"], "p_adjusted"]
-            different = int((adjusted < SIGNIFICANT).sum())
-            margin = results.plan.config.statistics.margin
-            verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], margin, different)
+        assessed = {
+            row["system"]: row | _assess(row, tests, config.margin)
+            for row in chapter[chapter["statistic"] == C2ST_AUC].to_dict("records")
+        }
+        smallest = chapter[chapter["statistic"] == MINIMUM_DETECTABLE].set_index("system")["value"]
+        for system, row in assessed.items():
+            if is_matched(system):
+                continue
+            is_unusable = (critic, corpus, system) in unusable
             rows.append(
                 {
                     **row,
-                    **look_up_estimate(indexed, (corpus, row["system"], critic, _RATIO), _RATIO),
-                    "check": _is_check(results, row["system"]),
+                    **look_up_estimate(indexed, (corpus, system, critic, _RATIO), _RATIO),
+                    "check": _is_check(results, system),
                     "warned": (critic, corpus) in warned,
                     "c2st_auc": row["value"],
-                    "verdict": NOT_USABLE if (critic, corpus, row["system"]) in unusable else verdict,
-                    "smallest": smallest[row["system"]],
-                    "tests": len(adjusted),
-                    "different": different,
+                    "verdict": NOT_USABLE if is_unusable else row["verdict"],
+                    "smallest": smallest[system],
                 }
             )
+            if (matched := assessed.get(matched_system(system))) is not None:
+                at_matched = matched | {"smallest": smallest[matched_system(system)]}
+                at_matched |= {"verdict": NOT_USABLE} if is_unusable else {}
+                rows[-1] |= matched_columns(row, at_matched, config.confidence)
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _assess(row: Mapping[str, Any], tests: pd.DataFrame, margin: float) -> dict[str, Any]:
+    """Return the verdict on a row of `c2st_auc`, and the numbers of tests of its system and of those that differ."""
+    adjusted = tests.loc[tests["system"] == row["system"], "p_adjusted"]
+    different = int((adjusted < SIGNIFICANT).sum())
+    verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], margin, different)
+    return {"tests": len(adjusted), "different": different, "verdict": verdict}
 
 
 def _is_check(results: Results, system: str) -> bool:

@@ -8,11 +8,14 @@ from macroscope.missing import Missing
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, build_scorecards, format_cell
 
+AT_MATCHED_LENGTH = "at matched length"
+"""Title of the row below a system's with its numbers at matched length."""
+
 
 def render_scorecard(table: pd.DataFrame, missing: Sequence[Missing] = ()) -> str:
     """Render the scorecard as text for a terminal, a block per corpus; see `render_legend` for the signs.
 
-    Critics that failed have a column of their own.
+    Critics that failed have a column of their own. Below a system stand its numbers at matched length, if it has any.
     """
     blocks = []
     several = table["corpus"].nunique() > 1
@@ -24,15 +27,22 @@ def render_scorecard(table: pd.DataFrame, missing: Sequence[Missing] = ()) -> st
         for heading, systems in scorecard.groups:
             rows += [{"": heading.partition(":")[0] + ":"}] if heading else []
             failed = dict.fromkeys(scorecard.failed, "failed")
-            rows += [_render_row(system, scorecard.rows[system], heads) | failed for system in systems]
+            for system in systems:
+                rows.append(_render_row(readable_name(system), scorecard.rows[system], heads) | failed)
+                if matched := scorecard.at_matched_length(system):
+                    rows.append(_render_row(AT_MATCHED_LENGTH, matched, heads))
         block = pd.DataFrame(rows, columns=["", *heads.values(), *scorecard.failed]).fillna("")
         blocks.append((f"{scorecard.corpus}\n" if several else "") + block.to_string(index=False))
     return "\n\n".join(blocks)
 
 
-def _render_row(system: str, cells: dict[str, pd.Series], heads: dict[str, str]) -> dict[str, str]:
-    texts = {head: format_cell(cells[critic]) for critic, head in heads.items() if critic in cells}
-    return {"": READABLE_NAMES.get(system, system), **texts}
+def _render_row(title: str, cells: dict[str, pd.Series], heads: dict[str, str]) -> dict[str, str]:
+    return {"": title, **{head: format_cell(cells[critic]) for critic, head in heads.items() if critic in cells}}
+
+
+def readable_name(system: str) -> str:
+    """Return the name of a system for readers."""
+    return READABLE_NAMES.get(system, system)
 
 
 def render_legend(margin: float) -> str:

@@ -9,7 +9,7 @@ from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.files import atomic
 from macroscope.missing import write_missing
-from macroscope.reporting import human_documents, scorecard
+from macroscope.reporting import human_documents, matched_length, scorecard
 from macroscope.reporting.data_sources import data_sources_table
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate
 from macroscope.reporting.headline import Unusable, display_headline, headline_table, latent_measure
@@ -24,6 +24,7 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.human_documents import documents_table
 from macroscope.reporting.latex import to_latex
+from macroscope.reporting.matched_length import matched_lengths_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
 from macroscope.reporting.probabilities import probability_table
@@ -62,6 +63,9 @@ def write_tables(config: Path, output: Path) -> None:
         All statistics, in tidy format.
     scorecard.csv
         Corpus x system x critic: detectability of single documents, and the verdict.
+    matched_length.csv
+        Texts and words that are cut for comparisons at matched length, and detectability by length alone, if the config
+        requests such comparisons.
     pairs.csv
         Every statistic of every critic for pairs of systems, if the config requests pairs.
     headline.csv, headline.tex
@@ -108,6 +112,8 @@ def write_tables(config: Path, output: Path) -> None:
         unusable = Unusable(items)
         cells = scorecard_table(results, statistics, unusable, chapters_with_warnings(items))
         write_csv(cells, folder / scorecard.FILE)
+        if len(lengths := matched_lengths_table(results, statistics)):
+            write_csv(lengths, folder / matched_length.FILE)
         if len(pairs := pairs_table(results)):
             write_csv(pairs, folder / PAIRS)
         headline = headline_table(results, statistics, unusable)

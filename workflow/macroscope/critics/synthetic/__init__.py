@@ -11,6 +11,7 @@ CRITIC = Critic(
     options="options:SyntheticOptions",
     # No options `criticize`: the process of a user's own texts is unknown.
     known_processes=("hsmm",),
+    unmatched="its strings have a fixed number of sub-sequences, and no sentences after which they could be cut",
     latents="projection:LATENTS",
     observes="the order of sub-sequences",
     statistics=("macroscope.statistics.latent:STATISTICS", "macroscope.statistics.categorical:STATISTICS"),
