@@ -132,6 +132,35 @@ rule write_report:
         """
 
 
+rule write_sensitivity:
+    """Write a folder that opens offline: the power of each critic against each damage, as figures and as a table."""
+    input:
+        **plan.reporting.sensitivity_read(),
+        config=plan.config_file,
+    output:
+        directory("results/<run>/sensitivity"),
+    log:
+        "logs/<run>/write_sensitivity.log",
+    benchmark:
+        "logs/<run>/write_sensitivity.tsv"
+    conda:
+        environment("macroscope.reporting.sensitivity")
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
+    params:
+        code=plan.code(
+            "write_sensitivity",
+            "macroscope.reporting.sensitivity",
+            plan.reporting.captions(),
+        ),
+    shell:
+        """
+        python -m macroscope --log {log:q} {params.code} reporting sensitivity --config {input.config:q} \
+            --output {output:q}
+        """
+
+
 rule write_reader:
     """Write a folder that opens offline: every text with the critics' marks, and real text beside it."""
     input:

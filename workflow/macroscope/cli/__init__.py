@@ -21,6 +21,7 @@ from macroscope.cli.experiments import experiments
 from macroscope.cli.gate import WithoutVerdict, gate
 from macroscope.cli.rank import rank
 from macroscope.cli.run import PASSED_ON, demo, run
+from macroscope.cli.sensitivity import sensitivity
 from macroscope.cli.timeline import timeline
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
@@ -50,6 +51,7 @@ app = typer.Typer(
     context_settings=HELP_OPTIONS,
 )
 app.command()(criticize)
+app.command()(sensitivity)
 app.command(context_settings=PASSED_ON)(run)
 app.command(context_settings=PASSED_ON)(demo)
 app.command()(experiments)

@@ -58,3 +58,11 @@ def reader(config: Config, output: Annotated[Path, typer.Option(help="Folder to 
     from macroscope.reporting.reader.writing import write_reader
 
     write_reader(config, output)
+
+
+@app.command()
+def sensitivity(config: Config, output: Annotated[Path, typer.Option(help="Folder to write.")]) -> None:
+    """Write the page of a run with `sensitivity`: which damages each critic finds."""
+    from macroscope.reporting.sensitivity import write_sensitivity
+
+    write_sensitivity(config, output)

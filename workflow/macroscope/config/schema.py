@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from macroscope.config.human_judgements import HumanJudgements
+from macroscope.config.sensitivity import Sensitivity, imply_damages
 from macroscope.corpora import sources
 from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_options, variant_name
 from macroscope.documents import DOCUMENTS_AT_ONCE
@@ -118,6 +119,11 @@ class Config(Options):
     comparisons: list[Comparison] = Field(
         min_length=1, description="Systems to judge, with the corpus and the critics."
     )
+    sensitivity: Sensitivity | None = Field(
+        None,
+        description="Measure which damages each critic finds, instead of judging systems: the run then writes"
+        " results/<run>/sensitivity alone.",
+    )
     human_judgements: list[HumanJudgements] = Field(
         [], description="Human judgements to correlate every statistic with."
     )
@@ -142,6 +148,12 @@ class Config(Options):
         description="What failed in the first pass of a run; the second pass reports the rest. The run itself writes"
         " it.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_damages(cls, raw: Any) -> Any:
+        """Add the systems and the comparison that `sensitivity` implies; a config may have them already."""
+        return imply_damages(raw) if isinstance(raw, Mapping) and raw.get("sensitivity") else raw
 
     @model_validator(mode="after")
     def _check_groups(self) -> "Config":

@@ -308,7 +308,7 @@ def criticize(
     unlock(path.parent)
     os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
     began, log_file = time.time(), output / "logs" / RUN_LOG
-    words = sum(sum(each.words) for each in profiles) / len(profiles)
+    words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
     with job_server(path.parent, modules_of(plan, path.parent)) as server:
         status = run_workflow(command, log_file, words, cores, {SERVER: server})
     if status not in (0, IN_PART):

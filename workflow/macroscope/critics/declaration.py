@@ -64,6 +64,12 @@ SHARED_STAGES = {
         megabytes=4000,
         minutes=120,
     ),
+    "measure_power": Stage(
+        "macroscope.critics.power:measure_powers",
+        inputs=f"all_latents all_scores {_OF_SYSTEMS} systems confidence seed damages sizes repeats",
+        megabytes=4000,
+        minutes=120,
+    ),
     "gather": Stage("macroscope.critics.latents:gather", inputs="shards_of_latents", minutes=120),
 }
 """Stages that every critic has without declaring them; `compare_scores` only critics with a prior, and `gather` joins
@@ -266,9 +272,12 @@ class Critic:
 
     def signed_stage(self, stage: str) -> str:
         """Return the stage whose options sign what `stage` writes."""
-        return {"compare_scores": "score", "two_sample_test": self.last(), "compare_pairs": self.last()}.get(
-            stage, stage
-        )
+        return {
+            "compare_scores": "score",
+            "two_sample_test": self.last(),
+            "compare_pairs": self.last(),
+            "measure_power": self.last(),
+        }.get(stage, stage)
 
     def options_given(self, stage: str) -> set[str]:
         """Return the options that a job of a stage is given: those that it reads, and those that it signs with."""

@@ -91,6 +91,8 @@ class Plan:
 
     def targets(self) -> list[str]:
         """Return the final outputs of a complete run."""
+        if self.config.sensitivity is not None:
+            return [f"{self.results}/sensitivity"]
         return [f"{self.results}/report.html", f"{self.results}/reader"]
 
     def constraints(self) -> dict[str, str]:

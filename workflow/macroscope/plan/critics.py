@@ -55,6 +55,7 @@ PLACES = {
     "statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.csv",
     "two_sample_test": "results/<run>/statistics/{critic}/{corpus}.two_sample_test.csv",
     "pairs": "results/<run>/statistics/{critic}/{corpus}.pairs.csv",
+    "power": "results/<run>/statistics/{critic}/{corpus}.power.csv",
     "score_statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
 """Name of an input or output -> its path, with wildcards."""
@@ -67,6 +68,7 @@ OUTPUTS = MAKES | {
     "attribute": "attributions",
     "two_sample_test": "two_sample_test",
     "compare_pairs": "pairs",
+    "measure_power": "power",
     "gather": "latents",
 }
 """Stage -> name of its output in `PLACES`."""
@@ -327,7 +329,9 @@ class CriticsPlan:
 
     def modules(self, critic: str, stage: str) -> list[str]:
         """Return the stage's module and those that `critics.run_stage` needs to read documents or write statistics."""
-        features = [self._feature_module(critic)] if stage in ("two_sample_test", "compare_pairs") else []
+        features = (
+            [self._feature_module(critic)] if stage in ("two_sample_test", "compare_pairs", "measure_power") else []
+        )
         return [self.module(critic, stage), *_DONE_FOR.get(stage, ()), *features]
 
     # ---- helpers -------------------------------------------------------------------------------------------------
@@ -432,6 +436,9 @@ class CriticsPlan:
             "critic": lambda w: critic,
             "systems": lambda w: self._systems_of(critic, w.corpus, stage),
             "pairs": lambda w: self.compared_pairs[critic, w.corpus],
+            "damages": lambda w: self.config.sensitivity.cells(),
+            "sizes": lambda w: self.config.sensitivity.sizes,
+            "repeats": lambda w: self.config.sensitivity.repeats,
             "language": self.corpora.language,
             "order": lambda w: self.systems.order(w.system),
             "checkpoints": place("checkpoints"),

@@ -86,6 +86,15 @@ class ReportingPlan:
         samples = [self.systems.samples(*pair) for pair in self.critics.pairs]
         return {"samples": samples, "attributions": list(self.attributions().values())}
 
+    def sensitivity_read(self) -> dict[str, list[str]]:
+        """Return the inputs of the page on sensitivity; none in a run that judges systems."""
+        if self.config.sensitivity is None:
+            return {}
+        return {
+            "powers": [self.critics.place("power", critic, corpus=corpus) for critic, corpus in self.critics.chapters],
+            "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
+        }
+
     def reader_page(self) -> list[Path]:
         """Return the files of the reader's page."""
         return sorted((CAPTIONS / "reader").iterdir())

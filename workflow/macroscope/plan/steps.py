@@ -159,6 +159,13 @@ def _reporting_steps(plan: "Plan") -> list[Step]:
             modules=reporting.modules("report"),
         ),
         step(
+            "write_sensitivity",
+            reporting.sensitivity_read(),
+            {"made": f"{results}/sensitivity"},
+            *("sensitivity", "--output", f"{results}/sensitivity"),
+            modules="macroscope.reporting.sensitivity",
+        ),
+        step(
             "write_reader",
             reporting.reader_read(),
             {"made": f"{results}/reader"},

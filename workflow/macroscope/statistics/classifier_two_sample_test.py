@@ -157,8 +157,8 @@ def cross_fit_log_odds(
     """Score every document by a classifier that was trained on other groups; see the module."""
     labels = np.repeat([0.0, 1.0], [len(first), len(second)])
     group = np.concatenate(groups)
-    numbers = _reduced(np.concatenate([first.numbers, second.numbers]).astype(float))
-    bags = [_counts([*of_first, *of_second]) for of_first, of_second in zip(first.bags, second.bags, strict=True)]
+    numbers = reduce_features(np.concatenate([first.numbers, second.numbers]).astype(float))
+    bags = [count_names([*of_first, *of_second]) for of_first, of_second in zip(first.bags, second.bags, strict=True)]
     rng = np.random.default_rng(seed)
     n_folds = max(2, min(FOLDS, min(map(_distinct, groups)) // 2))
     first_scored = max(1, TRAINING_FOLDS * n_folds // FOLDS)
@@ -241,7 +241,7 @@ def _learned_odds(
     """Compute the log odds of the documents of a fold, by a classifier trained on documents outside of it."""
     if not _has_both(labels[outside]):
         return np.zeros(int(inside.sum()))
-    columns = [_normal_scores(numbers[outside], numbers)]
+    columns = [normal_scores(numbers[outside], numbers)]
     for counts in bags:
         column = np.zeros(len(labels))
         column[inside] = _log_ratios(counts[outside], labels[outside], counts[inside])
@@ -255,7 +255,7 @@ def _learned_odds(
     return intercept + features[inside] @ weights
 
 
-def _reduced(numbers: Array) -> Array:
+def reduce_features(numbers: Array) -> Array:
     """Reduce the features to at most `MAX_FEATURES`, the first principal components of both samples together."""
     if numbers.shape[1] <= MAX_FEATURES:
         return numbers
@@ -285,7 +285,7 @@ def _log_ratios(training: sparse.csr_matrix, labels: Array, counts: sparse.csr_m
     return (counts @ (logs[1] - logs[0])) / np.maximum(sizes, 1)
 
 
-def _normal_scores(training: Array, values: Array) -> Array:
+def normal_scores(training: Array, values: Array) -> Array:
     """Return each feature by its normal quantile among the known values, and by the distance of that from the middle.
 
     Missing features have an indicator column, if there are any.
@@ -306,7 +306,7 @@ def _normal_scores(training: Array, values: Array) -> Array:
     return np.stack(columns, axis=1) if columns else np.zeros((len(values), 0))
 
 
-def _counts(bags: Sequence[Sequence[str]]) -> sparse.csr_matrix:
+def count_names(bags: Sequence[Sequence[str]]) -> sparse.csr_matrix:
     """Count the names of each document: documents x names."""
     sizes = [len(bag) for bag in bags]
     codes, names = pd.factorize(np.array([name for bag in bags for name in bag], dtype=object))

@@ -1,0 +1,100 @@
+"""Power by subsampling: closed forms, level, intervals, crossings."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.power import (
+    DESIGNS,
+    PowerSettings,
+    align,
+    find_crossing,
+    find_crossings,
+    measure_power,
+    power_interval,
+    standardise,
+)
+
+
+def closed_form(shift, n, design):
+    """Return the power of the two-sided t-test for a shift of normal values, in standard deviations."""
+    freedom, centre = (n - 1, shift * np.sqrt(n)) if design == "paired" else (2 * n - 2, shift * np.sqrt(n / 2))
+    limit = stats.t.ppf(0.975, freedom)
+    return 1 - stats.nct.cdf(limit, freedom, centre) + stats.nct.cdf(-limit, freedom, centre)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("design", "shift"), [("paired", 0.25), ("unpaired", 0.4)])
+def test_the_power_against_a_shift_of_normal_values_is_that_of_students_test(design, shift):
+    values = {}
+    for seed in range(25):
+        rng = np.random.default_rng([seed, 7])
+        first, noise = rng.normal(size=(2, 400, 1))
+        second = (first if design == "paired" else 0) + noise + shift
+        for power in measure_power(first, second, design, PowerSettings((30, 100), 60, seed=seed)):
+            values.setdefault(power.n, []).append(power.value)
+    for n, estimates in values.items():
+        spread = np.std(estimates) / np.sqrt(len(estimates))
+        assert np.mean(estimates) == pytest.approx(closed_form(shift, n, design), abs=3 * spread + 0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", DESIGNS)
+def test_without_a_difference_the_rejections_are_the_level(design):
+    rejected = []
+    for seed in range(300):
+        first, second = np.random.default_rng([seed, 3]).normal(size=(2, 100, 6))
+        (power,) = measure_power(first, second, design, PowerSettings((30,), 1, seed=seed))
+        rejected.append(power.value)
+    low, high = stats.binom.interval(0.999, 300, 0.05)
+    assert low <= sum(rejected) <= high
+
+
+def test_identical_documents_are_never_rejected_in_pairs():
+    values = np.random.default_rng(0).normal(size=(60, 3))
+    assert [power.value for power in measure_power(values, values, "paired", PowerSettings((20, 60), 20))] == [0, 0]
+
+
+def test_sizes_beyond_the_pool_are_left_out():
+    first, second = np.random.default_rng(0).normal(size=(2, 60, 2))
+    settings = PowerSettings((2, 10, 30, 31, 60, 61), 5)
+    assert [power.n for power in measure_power(first, second, "unpaired", settings)] == [10, 30]
+    assert [power.n for power in measure_power(first, second, "paired", settings)] == [10, 30, 31, 60]
+
+
+def test_intervals_widen_as_a_subsample_comes_near_the_pool():
+    widths = [np.diff(power_interval(0.6, 100, overlap, 0.95))[0] for overlap in (0.05, 0.3, 1.0)]
+    assert widths == sorted(widths)
+    assert widths[0] < 0.4
+    assert widths[2] > 0.8
+    assert all(low <= value <= high for value in (0, 0.5, 1) for low, high in [power_interval(value, 100, 0.2, 0.95)])
+
+
+def test_crossings_interpolate_and_are_infinite_if_not_reached():
+    assert find_crossing([10, 100], [0.0, 1.0], 0.5, logarithmic=True) == pytest.approx(np.sqrt(1000))
+    assert find_crossing([0, 0.2], [0.0, 1.0], 0.25, logarithmic=False) == pytest.approx(0.05)
+    assert find_crossing([10, 100], [0.9, 1.0], 0.8, logarithmic=True) == 10
+    assert find_crossing([10, 100], [0.1, 0.2], 0.8, logarithmic=True) == float("inf")
+    value, low, high = find_crossings([10, 100], [(0.1, 0.05, 0.3), (0.9, 0.7, 1.0)], 0.8, logarithmic=True)
+    assert low < value < high == float("inf")
+
+
+def features(names, values, bags=()):
+    return DocumentFeatures(pd.DataFrame({"id": names}), np.asarray(values, dtype=float), bags)
+
+
+def test_documents_are_aligned_by_id():
+    first, second = align(features(["a", "b", "c"], [[1], [2], [3]]), features(["c", "a", "x"], [[30], [10], [0]]))
+    assert first.numbers.ravel().tolist() == [1, 3]
+    assert second.numbers.ravel().tolist() == [10, 30]
+
+
+def test_names_become_shares_and_missing_numbers_a_column():
+    first = features(["a", "b"], [[1.0], [np.nan]], ([("x", "x"), ("x", "y")],))
+    second = features(["a", "b"], [[2.0], [3.0]], ([("y", "y"), ()],))
+    columns = standardise(first, second)
+    assert columns[0].shape == columns[1].shape
+    assert np.isfinite(np.concatenate(columns)).all()
+    assert np.concatenate(columns).std(axis=0).min() > 0

@@ -1,0 +1,67 @@
+"""`macroscope sensitivity`: which damages of your kind of text the critics find, in one command."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from macroscope.cli.criticize import require_cores
+from macroscope.cli.flags import Seed
+
+
+def sensitivity(
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the config, the results and the page.")],
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(help="Real texts: a file or folder of any format that is known; repeatable."),
+    ] = None,
+    corpus: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Kind of a simulated corpus, such as wiki, instead of texts.")
+    ] = None,
+    documents: Annotated[int, typer.Option(min=20, help="Number of documents of the simulated corpus.")] = 300,
+    critic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Critic to test; repeatable. Default: those of `macroscope criticize`."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="8 damages and 2 doses: minutes instead of an hour.")] = False,
+    language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
+    ] = None,
+    seed: Seed = 1,
+    cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
+) -> None:
+    """Measure which damages of real texts each critic finds, and with how many documents.
+
+    Real texts are damaged in known ways and doses, each critic reads them once, and its test is repeated on subsamples.
+    Run again, it goes on where it stopped. Exit status: 0, 1 if there is no page, 2 wrong usage.
+    """
+    import pandas as pd
+
+    from macroscope.criticize.languages import choose_language
+    from macroscope.criticize.profile import table_of
+    from macroscope.criticize.run import criticize, require_output
+    from macroscope.errors import UsageError
+    from macroscope.sensitivity import run
+
+    require_cores(cores)
+    if (corpus is None) == (reference is None):
+        raise UsageError("--reference: give real texts, or --corpus, and not both")
+    require_output(output)
+    if corpus is not None:
+        config, profiles, table = run.config_of_corpus(corpus, documents, critic or [], seed, quick), [], pd.DataFrame()
+    else:
+        profile = run.profile_reference(reference or [])
+        spoken = choose_language(profile.languages, language)
+        choice = run.choose_critics(profile, critic or [], spoken)
+        print("\n".join([f"Critics: {', '.join(choice.critics)}.", *choice.reasons]))
+        config, profiles = run.config_of_texts(profile, choice, seed, spoken, quick), [profile]
+        table = table_of(profile, []).rename_axis("property").reset_index()
+    plan = criticize(config, profiles, table, output, cores)
+    from macroscope.reporting.sensitivity_summary import describe_critic
+    from macroscope.tables import read_csv
+
+    folder = output / plan.results / "sensitivity"
+    powers = read_csv(folder / "matrix.csv")
+    for name in powers["critic"].unique():
+        print(f"\n{name}: {describe_critic(powers, name, 'unpaired')}")
+    print(f"\nPage:  {folder / 'index.html'}\nTable: {folder / 'matrix.csv'}")

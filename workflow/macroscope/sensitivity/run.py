@@ -1,0 +1,82 @@
+"""`macroscope sensitivity`: choose critics for real texts, write the config of their damages, and run it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from macroscope.criticize.inputs import GivenFields, make_reference
+from macroscope.criticize.profile import Profile, profile_texts
+from macroscope.criticize.run import CORPUS, Choice, choose, default_critics, implied_config
+from macroscope.critics import critics
+from macroscope.errors import UsageError
+from macroscope.extras import missing_extras
+
+RUN = "sensitivity"
+VALID_SHARE, TEST_SHARE = 0.1, 0.6
+"""Shares of the splits if a critic learns: most documents are for the tests."""
+QUICK: dict[str, Any] = {
+    "damages": [
+        *("drop_words", "shuffle_words", "remove_stop_words", "replace_sentences", "shuffle_sentences"),
+        *("repeat_sentences", "shuffle_sections", "truncate"),
+    ],
+    "doses": [0.1, 0.25],
+    "sizes": [10, 20, 30, 50, 100, 200],
+    "repeats": 100,
+}
+"""Options of `sensitivity` for minutes instead of an hour."""
+
+
+def profile_reference(reference: Sequence[Path]) -> Profile:
+    """Profile the real texts, in seconds."""
+    collected = make_reference(reference, [], GivenFields())
+    return profile_texts(CORPUS, collected.files, (VALID_SHARE, TEST_SHARE), collected.selection)
+
+
+def choose_critics(profile: Profile, requested: Sequence[str], language: str) -> Choice:
+    """Choose the critics that can judge the texts; see `criticize.run.choose`."""
+    return choose(profile, [], requested, language)
+
+
+def config_of_texts(profile: Profile, choice: Choice, seed: int, language: str, quick: bool) -> dict[str, Any]:
+    """Return the config of a user's real texts."""
+    config = implied_config(profile, [], choice, seed, language)
+    corpus = config["corpora"][CORPUS]
+    if choice.learning:
+        corpus |= {"valid_share": VALID_SHARE, "test_share": TEST_SHARE}
+    return {
+        "run": RUN,
+        "seed": seed,
+        "profile": config["profile"],
+        "corpora": {CORPUS: corpus},
+        "critics": config["critics"],
+        "sensitivity": _block(CORPUS, choice.critics, quick),
+    }
+
+
+def config_of_corpus(kind: str, documents: int, requested: Sequence[str], seed: int, quick: bool) -> dict[str, Any]:
+    """Return the config of a simulated corpus, which needs no texts.
+
+    Raises
+    ------
+    UsageError
+        If there are no critics whose extras are installed.
+    """
+    chosen = list(requested) or [
+        name
+        for name, options in default_critics().items()
+        if not missing_extras(critics()[name].data.extras, critics()[name].options(**options))
+    ]
+    if not chosen:
+        raise UsageError("--critic: no critic can run without a further extra; install one, or name a critic")
+    shares = {"valid_share": VALID_SHARE, "test_share": TEST_SHARE}
+    return {
+        "run": RUN,
+        "seed": seed,
+        "corpora": {kind: {"source": "simulated", "kind": kind, "documents": documents, **shares}},
+        "critics": {name: dict(default_critics().get(name) or {}) for name in chosen},
+        "sensitivity": _block(kind, chosen, quick),
+    }
+
+
+def _block(corpus: str, chosen: Sequence[str], quick: bool) -> dict[str, Any]:
+    return {"corpus": corpus, "critics": list(chosen), **(QUICK if quick else {})}

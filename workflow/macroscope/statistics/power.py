@@ -1,0 +1,223 @@
+"""Power of a permutation test on a critic's features of documents, by subsampling a pool of documents.
+
+The test. Every feature is replaced by its normal score among all documents of both sides, and the square of that; bags
+of names by the shares of frequent names. The statistic is the largest difference of means over these columns, each in
+units of its own spread: the largest of the critic's differences (Westfall and Young 1993, max T). Its p-value is by
+permutation: of the two sides within each pair of documents if they are paired, of documents otherwise. Scores and
+columns depend on the documents of both sides alone, not on their sides, so that the test is exact.
+
+The power at n documents per side is the share of rejections over subsamples of a pool of N documents, without
+replacement. Subsamples overlap, more so as n comes near N. If the statistic is about normal, the probit of the power
+rises with the effect times the root of n; the pool estimates the effect from N documents per side, so that its error
+adds a variance of n / N. The interval is therefore on the probit scale, with this variance and that of the number of
+subsamples.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr, ndtri
+
+from macroscope.statistics.classifier_two_sample_test import count_names, normal_scores, reduce_features
+from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.p_values import TIE
+from macroscope.statistics.pairing_keys import ID
+
+Design = Literal["paired", "unpaired"]
+DESIGNS: tuple[Design, ...] = ("paired", "unpaired")
+LEVEL = 0.05
+MOST_NAMES = 16
+"""Number of the most frequent names of a bag whose shares are features."""
+FEWEST = 5
+"""Smallest number of documents per side: fewer cannot reach the level by exchanges within pairs."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """Power of a test.
+
+    Attributes
+    ----------
+    design
+        Whether the documents of both sides are the same ones.
+    n
+        Number of documents per side.
+    value, low, high
+        Share of rejections, with its interval.
+    pool
+        Number of documents that subsamples are from.
+    """
+
+    design: Design
+    n: int
+    value: float
+    low: float
+    high: float
+    pool: int
+
+
+@dataclass(frozen=True)
+class PowerSettings:
+    """Settings of an estimate of power.
+
+    Attributes
+    ----------
+    sizes
+        Numbers of documents per side; those beyond the pool are left out.
+    repeats, permutations
+        Number of subsamples, and of permutations of each.
+    confidence
+        Level of the intervals.
+    seed
+        Random seed.
+    """
+
+    sizes: tuple[int, ...]
+    repeats: int = 200
+    permutations: int = 199
+    confidence: float = 0.95
+    seed: int = 1
+
+
+def align(first: DocumentFeatures, second: DocumentFeatures) -> tuple[DocumentFeatures, DocumentFeatures]:
+    """Return the documents that both sides have, in the same order."""
+    places = pd.Index(second.keys[ID]).get_indexer(first.keys[ID])
+    is_shared = places >= 0
+    return first.subset(np.flatnonzero(is_shared)), second.subset(places[is_shared])
+
+
+def standardise(first: DocumentFeatures, second: DocumentFeatures) -> tuple[Array, Array]:
+    """Return the columns of the test for both sides; see the module. Constant columns are left out."""
+    numbers = reduce_features(np.concatenate([first.numbers, second.numbers]).astype(float))
+    columns = [numbers]
+    for of_first, of_second in zip(first.bags, second.bags, strict=True):
+        counts = count_names([*of_first, *of_second])
+        frequent = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")[:MOST_NAMES]
+        sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
+        columns.append(counts[:, frequent].toarray() / sizes[:, None])
+    joined = np.concatenate(columns, axis=1)
+    scores = normal_scores(joined, joined)
+    scores = scores[:, scores.std(axis=0) > 0]
+    return scores[: len(first)], scores[len(first) :]
+
+
+def measure_power(first: Array, second: Array, design: Design, settings: PowerSettings) -> list[Power]:
+    """Estimate the power at every size that the pool allows.
+
+    Parameters
+    ----------
+    first, second
+        Documents x columns, of the same documents in the same order.
+
+    Returns
+    -------
+    list of Power
+        One per size at which a test has enough documents.
+    """
+    n_pool, results = len(first), []
+    for n in settings.sizes:
+        used = n if design == "paired" else 2 * n
+        if n < FEWEST or used > n_pool:
+            continue
+        rng = np.random.default_rng([settings.seed, DESIGNS.index(design), n])
+        rejects = _TESTS[design](n, settings.permutations, rng)
+        value = float(
+            np.mean([rejects(first, second, rng.permutation(n_pool)[:used]) for _ in range(settings.repeats)])
+        )
+        low, high = power_interval(value, settings.repeats, n / n_pool, settings.confidence)
+        results.append(Power(design, n, value, low, high, n_pool))
+    return results
+
+
+Test = Callable[[Array, Array, np.ndarray], bool]
+
+
+def _paired_test(n: int, permutations: int, rng: np.random.Generator) -> Test:
+    signs = rng.choice([-1.0, 1.0], (permutations, n))
+
+    def rejects(first: Array, second: Array, documents: np.ndarray) -> bool:
+        differences = second[documents] - first[documents]
+        return _is_significant(differences.sum(axis=0), signs @ differences, np.sqrt((differences**2).sum(axis=0)))
+
+    return rejects
+
+
+def _unpaired_test(n: int, permutations: int, rng: np.random.Generator) -> Test:
+    signs = rng.permuted(np.tile(np.repeat([-1.0, 1.0], n), (permutations, 1)), axis=1)
+
+    def rejects(first: Array, second: Array, documents: np.ndarray) -> bool:
+        values = np.concatenate([first[documents[:n]], second[documents[n:]]])
+        values = values - values.mean(axis=0)
+        observed = values[n:].sum(axis=0) - values[:n].sum(axis=0)
+        return _is_significant(observed, signs @ values, np.sqrt((values**2).sum(axis=0)))
+
+    return rejects
+
+
+_TESTS: dict[Design, Callable[[int, int, np.random.Generator], Test]] = {
+    "paired": _paired_test,
+    "unpaired": _unpaired_test,
+}
+
+
+def _is_significant(observed: Array, permuted: Array, spreads: Array) -> bool:
+    """Return whether the largest column reaches the level; a column without spread cannot."""
+    is_spread = spreads > 1e-9
+    if not is_spread.any():
+        return False
+    value = (np.abs(observed[is_spread]) / spreads[is_spread]).max()
+    null = (np.abs(permuted[:, is_spread]) / spreads[is_spread]).max(axis=1)
+    reached = int(np.count_nonzero(null >= value - TIE * max(1.0, value)))
+    return (reached + 1) / (len(null) + 1) <= LEVEL
+
+
+def power_interval(value: float, repeats: int, overlap: float, confidence: float) -> tuple[float, float]:
+    """Return an interval of a power on the probit scale; see the module.
+
+    Parameters
+    ----------
+    overlap
+        Documents per side of a test, as a share of those of the pool.
+    """
+    shrunk = (value * repeats + 0.5) / (repeats + 1)
+    centre = ndtri(shrunk)
+    density = np.exp(-(centre**2) / 2) / np.sqrt(2 * np.pi)
+    variance = overlap + shrunk * (1 - shrunk) / repeats / density**2
+    half = ndtri((1 + confidence) / 2) * np.sqrt(variance)
+    return float(min(value, ndtr(centre - half))), float(max(value, ndtr(centre + half)))
+
+
+def find_crossing(places: Sequence[float], values: Sequence[float], target: float, logarithmic: bool) -> float:
+    """Return the first place at which values, made non-decreasing, reach a target; infinity if they do not.
+
+    Parameters
+    ----------
+    places
+        Increasing places of the values.
+    logarithmic
+        Whether to interpolate between the logarithms of places.
+    """
+    rising = np.maximum.accumulate(np.asarray(values, dtype=float))
+    reached = np.flatnonzero(rising >= target)
+    if not len(reached):
+        return float("inf")
+    number = int(reached[0])
+    if number == 0:
+        return float(places[0])
+    ends = np.log([places[number - 1], places[number]]) if logarithmic else np.array(places[number - 1 : number + 1])
+    share = (target - rising[number - 1]) / (rising[number] - rising[number - 1])
+    place = ends[0] + share * (ends[1] - ends[0])
+    return float(np.exp(place) if logarithmic else place)
+
+
+def find_crossings(
+    places: Sequence[float], powers: Sequence[tuple[float, float, float]], target: float, logarithmic: bool
+) -> tuple[float, float, float]:
+    """Return the place at which a power reaches a target, and an interval from the band of the powers' intervals."""
+    values, low, high = zip(*powers, strict=True)
+    crossings = [find_crossing(places, each, target, logarithmic) for each in (values, high, low)]
+    return crossings[0], crossings[1], crossings[2]
