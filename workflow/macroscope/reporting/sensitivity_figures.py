@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY, VERMILION
 from macroscope.plotting import save, style
-from macroscope.reporting.sensitivity_summary import at_usual_size, words
+from macroscope.reporting.sensitivity_summary import at_usual_size, format_n80, words
 from macroscope.statistics.power import DESIGNS, LEVEL
 from macroscope.systems.perturbation.declaration import DAMAGES, LEVELS
 
@@ -33,12 +33,11 @@ def plot_heat_map(n80: pd.DataFrame, critics: Sequence[str], doses: Sequence[flo
     grid = np.array([[values.get((damage, *column), np.nan) for column in columns] for damage in damages])
     with style():
         figure, axes = plt.subplots(figsize=(2.6 + 0.52 * len(columns), 0.8 + 0.27 * len(damages)))
-        colours = plt.get_cmap("cividis_r").resampled(len(_BOUNDS))
-        colours.set_over("#F2F2F2")
-        shown = np.where(np.isinf(grid), 1e9, grid)
+        colours = plt.get_cmap("cividis_r", len(_BOUNDS) - 1).with_extremes(bad="#EFEFEF")
+        shown = np.ma.masked_invalid(grid)
         axes.imshow(shown, cmap=colours, norm=BoundaryNorm(_BOUNDS, len(_BOUNDS) - 1), aspect="auto")
         for row, column in np.ndindex(grid.shape):
-            _write_cell(axes, row, column, grid[row, column])
+            _write_cell(axes, row, column, grid[row, column], n80["n_smallest"].min())
         axes.set_yticks(range(len(damages)), [words(name) for name in damages])
         axes.set_xticks(range(len(columns)), [f"{dose:.0%}" for _, dose in columns], fontsize=8)
         axes.xaxis.tick_top()
@@ -53,12 +52,19 @@ def plot_heat_map(n80: pd.DataFrame, critics: Sequence[str], doses: Sequence[flo
         save(figure, stem)
 
 
-def _write_cell(axes: plt.Axes, row: int, column: int, value: float) -> None:
+def _write_cell(axes: plt.Axes, row: int, column: int, value: float, smallest: float) -> None:
     if np.isnan(value):
         return
-    text = "–" if np.isinf(value) else f"{value:.0f}"
     is_dark = 100 <= value < np.inf
-    axes.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if is_dark else "black")
+    axes.text(
+        column,
+        row,
+        format_n80(value, smallest),
+        ha="center",
+        va="center",
+        fontsize=8,
+        color="white" if is_dark else "black",
+    )
 
 
 def plot_curves(powers: pd.DataFrame, critic: str, stem: Path) -> None:
@@ -78,6 +84,8 @@ def plot_curves(powers: pd.DataFrame, critic: str, stem: Path) -> None:
             _plot_panel(axes, usual[usual["damage"] == damage], damage)
         for axes in grid[:, 0]:
             axes.set_ylabel("power", fontsize=8)
+        for axes in grid.flat[max(0, len(damages) - columns) : len(damages)]:
+            axes.tick_params(labelbottom=True)
         _add_legend(figure, usual)
         save(figure, stem)
 

@@ -1,6 +1,7 @@
 """Summaries of powers: documents for 80 % power, the dose of 50 % power, selectivity, and a sentence per critic."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,15 +24,18 @@ def tabulate_n80(powers: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     data frame
-        critic, design, damage, dose, n80, n80_low, n80_high, n_largest: infinite if not reached at the largest size;
-        the smallest size if it is reached there.
+        critic, design, damage, dose, n80, n80_low, n80_high, n_smallest, n_largest: infinite if not reached at the
+        largest size; the smallest size if it is reached there.
     """
     rows = []
     for (critic, design, damage, dose), cell in _harms(powers).groupby(["critic", "design", "damage", "dose"]):
         ordered = cell.sort_values("n")
         crossings = find_crossings(ordered["n"].tolist(), _triples(ordered), ENOUGH, logarithmic=True)
-        rows.append((critic, design, damage, dose, *crossings, int(ordered["n"].iloc[-1])))
-    return pd.DataFrame(rows, columns=["critic", "design", "damage", "dose", "n80", "n80_low", "n80_high", "n_largest"])
+        ends = int(ordered["n"].iloc[0]), int(ordered["n"].iloc[-1])
+        rows.append((critic, design, damage, dose, *crossings, *ends))
+    return pd.DataFrame(
+        rows, columns=["critic", "design", "damage", "dose", "n80", "n80_low", "n80_high", "n_smallest", "n_largest"]
+    )
 
 
 def tabulate_d50(powers: pd.DataFrame) -> pd.DataFrame:
@@ -95,9 +99,9 @@ def describe_critic(powers: pd.DataFrame, critic: str, design: str) -> str:
     mine = mine[mine["dose"] == dose].sort_values("n80", kind="stable")
     is_harmless = mine["damage"].map(lambda name: DAMAGES[name].is_harmless).astype(bool)
     is_reached = np.isfinite(mine["n80"])
-    sees = [f"{words(row.damage)} ({row.n80:.0f})" for row in mine[is_reached & ~is_harmless].itertuples()]
+    sees = [_with_n80(row) for row in mine[is_reached & ~is_harmless].itertuples()]
     misses = [words(name) for name in mine[~is_reached & ~is_harmless]["damage"]]
-    reacts = [f"{words(row.damage)} ({row.n80:.0f})" for row in mine[is_reached & is_harmless].itertuples()]
+    reacts = [_with_n80(row) for row in mine[is_reached & is_harmless].itertuples()]
     largest = int(mine["n_largest"].max())
     sentences = [
         f"At a dose of {dose:.0%}, it finds, with the documents that it needs: {_listed(sees)}."
@@ -106,7 +110,7 @@ def describe_critic(powers: pd.DataFrame, critic: str, design: str) -> str:
         f"With {largest} documents, it does not find: {_listed(misses)}." if misses else "",
         f"It reacts to harmless changes: {_listed(reacts)}." if reacts else "",
     ]
-    alarm = false_alarms(powers, critic)
+    alarm = false_alarms(powers, critic) if design == "unpaired" else None
     if alarm is not None:
         sentences.append(f"Real text against other real text: {alarm['power']:.1%} false alarms.")
     return " ".join(filter(None, sentences))
@@ -119,6 +123,17 @@ def unseen_damages(powers: pd.DataFrame, design: str) -> list[str]:
     usual = usual[(usual["design"] == design) & (usual["dose"] <= dose)]
     best = usual.groupby("damage", sort=False)["power"].max()
     return [damage for damage in best.index[best < ENOUGH] if not DAMAGES[damage].is_harmless]
+
+
+def format_n80(n80: float, n_smallest: float) -> str:
+    """Return a number of documents as text: "≤10" if it is the smallest size, a dash if it is infinite."""
+    if np.isinf(n80):
+        return "–"
+    return f"≤{n_smallest:.0f}" if n80 <= n_smallest else f"{n80:.0f}"
+
+
+def _with_n80(row: Any) -> str:
+    return f"{words(row.damage)} ({format_n80(row.n80, row.n_smallest)})"
 
 
 def words(damage: str) -> str:

@@ -1,10 +1,10 @@
 """Power of a permutation test on a critic's features of documents, by subsampling a pool of documents.
 
-The test. Every feature is replaced by its normal score among all documents of both sides, and the square of that; bags
-of names by the shares of frequent names. The statistic is the largest difference of means over these columns, each in
-units of its own spread: the largest of the critic's differences (Westfall and Young 1993, max T). Its p-value is by
-permutation: of the two sides within each pair of documents if they are paired, of documents otherwise. Scores and
-columns depend on the documents of both sides alone, not on their sides, so that the test is exact.
+The test. Every number is replaced by its normal score among all documents of both sides, and the square of that; bags
+of names by the normal scores of the shares of frequent names. The statistic is the largest difference of means over
+these columns, each in units of its own spread: the largest of the critic's differences (Westfall and Young 1993, max
+T). Its p-value is by permutation: of the two sides within each pair of documents if they are paired, of documents
+otherwise. Scores and columns depend on the documents of both sides alone, not on their sides, so that the test is exact.
 
 The power at n documents per side is the share of rejections over subsamples of a pool of N documents, without
 replacement. Subsamples overlap, more so as n comes near N. If the statistic is about normal, the probit of the power
@@ -30,7 +30,7 @@ from macroscope.statistics.pairing_keys import ID
 Design = Literal["paired", "unpaired"]
 DESIGNS: tuple[Design, ...] = ("paired", "unpaired")
 LEVEL = 0.05
-MOST_NAMES = 16
+MOST_NAMES = 200
 """Number of the most frequent names of a bag whose shares are features."""
 FEWEST = 5
 """Smallest number of documents per side: fewer cannot reach the level by exchanges within pairs."""
@@ -93,14 +93,14 @@ def align(first: DocumentFeatures, second: DocumentFeatures) -> tuple[DocumentFe
 def standardise(first: DocumentFeatures, second: DocumentFeatures) -> tuple[Array, Array]:
     """Return the columns of the test for both sides; see the module. Constant columns are left out."""
     numbers = reduce_features(np.concatenate([first.numbers, second.numbers]).astype(float))
-    columns = [numbers]
+    columns = [normal_scores(numbers, numbers)]
     for of_first, of_second in zip(first.bags, second.bags, strict=True):
         counts = count_names([*of_first, *of_second])
         frequent = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")[:MOST_NAMES]
         sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
-        columns.append(counts[:, frequent].toarray() / sizes[:, None])
-    joined = np.concatenate(columns, axis=1)
-    scores = normal_scores(joined, joined)
+        shares = counts[:, frequent].toarray() / sizes[:, None]
+        columns.append(normal_scores(shares, shares)[:, ::2])  # without the squares
+    scores = np.concatenate(columns, axis=1)
     scores = scores[:, scores.std(axis=0) > 0]
     return scores[: len(first)], scores[len(first) :]
 
