@@ -4,7 +4,7 @@ The test. Every number is replaced by its normal score among all documents of bo
 of names by the normal scores of the shares of frequent names. The statistic is the largest difference of means over
 these columns, each in units of its own spread: the largest of the critic's differences (Westfall and Young 1993, max
 T). Its p-value is by permutation: of the two sides within each pair of documents if they are paired, of documents
-otherwise. Scores and columns depend on the documents of both sides alone, not on their sides, so that the test is exact.
+otherwise. Scores and columns depend on the documents of both sides, not on which side each is of: the test is exact.
 
 The power at n documents per side is the share of rejections over subsamples of a pool of N documents, without
 replacement. Subsamples overlap, more so as n comes near N. If the statistic is about normal, the probit of the power
