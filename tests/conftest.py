@@ -13,6 +13,7 @@ from macroscope import cli
 from macroscope.files import REPOSITORY
 
 from .browser import chromium
+from .imports import imported_packages
 
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
 
@@ -20,8 +21,10 @@ REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "sha
 HEAVY_PACKAGES = (
     r"torch|transformers|subprocess|multiprocessing|playwright|tests\.browser|snakemake|http\.server|socketserver"
 )
-HEAVY = re.compile(rf"^\s*(?:import|from) (?:{HEAVY_PACKAGES})\b", re.MULTILINE)
-"""Imports of tests that `--quick` leaves out: those that need torch, a process, a browser, a workflow or a server."""
+HEAVY = re.compile(rf"^\s*(?:import|from) (?:{HEAVY_PACKAGES})\b|\b(?:write_encoder|tiny_model)\(", re.MULTILINE)
+"""Tests that `--quick` leaves out: those that need torch, a process, a browser, a workflow or a server."""
+MODEL_PACKAGES = {"torch", "transformers"}
+"""Packages that take seconds to import: no module that `--quick` reads may import them, however indirectly."""
 HEAVY_FIXTURES = {"browser", "run"}
 
 
@@ -35,7 +38,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not config.getoption("quick") or collection_path.suffix != ".py":
         return None
     is_unit = (REPOSITORY / "tests" / "unit") in collection_path.parents
-    return True if not is_unit or HEAVY.search(collection_path.read_text(encoding="utf-8")) else None
+    is_quick = is_unit and not HEAVY.search(collection_path.read_text(encoding="utf-8"))
+    return None if is_quick and not imported_packages(collection_path) & MODEL_PACKAGES else True
 
 
 def _is_quick(item: pytest.Item) -> bool:
@@ -59,7 +63,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Stop where pytest-xdist keeps nothing together: the finished run would be made in every process."""
+    """Stop if quick tests import models, or if pytest-xdist would make the finished run in every process."""
+    if session.config.getoption("quick") and (models := MODEL_PACKAGES & sys.modules.keys()):
+        raise pytest.UsageError(f"quick tests import {', '.join(sorted(models))}: leave out the test that does")
     if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
         raise pytest.UsageError("this pytest-xdist does not know groups under this pytest; take the locked versions")
 

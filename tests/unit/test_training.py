@@ -6,6 +6,7 @@ import pytest
 
 from macroscope import cli
 
+pytestmark = pytest.mark.slow  # training imports torch
 STAGE = ("systems", "run", "--kind", "language_model", "--stage", "finetune")
 
 

@@ -1,10 +1,6 @@
 """Tiny language models with random weights: structure without training."""
 
 import pytest
-import torch
-from transformers import AutoConfig, AutoModelForCausalLM
-
-import macroscope.systems.language_model.architectures  # noqa: F401 - registers them with transformers
 
 CONTEXT = 16
 VOCABULARY = 11
@@ -42,6 +38,11 @@ RECURRENT = {
 
 def tiny_model(kind, scale=6.0):
     """Return a model whose next-token distribution depends strongly on its whole context."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    import macroscope.systems.language_model.architectures  # noqa: F401 - registers them with transformers
+
     torch.manual_seed(3)
     sizes = (SIZES | RECURRENT)[kind]
     config = AutoConfig.for_model(kind, vocab_size=VOCABULARY, bos_token_id=0, eos_token_id=0, **sizes)

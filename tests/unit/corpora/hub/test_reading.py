@@ -11,6 +11,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.systems.hub import HubSystem, import_data_set
 
 datasets = pytest.importorskip("datasets", reason="the package 'datasets' (extra 'datasets') is not installed")
+pytestmark = pytest.mark.slow  # the library imports torch
 
 TEXTS = ["One text.", "Another text.\n\nIts second part.", "", None, "A third."]
 COLUMNS = {"text": "body", "title": "headline", "id": "key", "label": "stars"}

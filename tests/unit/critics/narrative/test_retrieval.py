@@ -68,7 +68,7 @@ def test_queries_in_parts_give_the_same(monkeypatch):
     assert parts.scores == pytest.approx(whole.scores)
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_sentences_may_have_no_words(compiled, monkeypatch):
     monkeypatch.setattr(retrieval, "MANY", 0 if compiled else 10**9)
     pool = ["", "...", "12", "A cat sat.", "The cat."]

@@ -56,6 +56,7 @@ def test_random_pairs_are_the_same_for_a_seed():
     assert BertScore("minilm", FIRST, True, 0)._random != BertScore("minilm", FIRST, True, 1)._random
 
 
+@pytest.mark.slow  # it imports torch
 def test_model_without_weights_gives_a_clear_error():
     with pytest.raises(MacroscopeError, match="encoder 'tiny-gpt2' has no pretrained weights"):
         BertScore("tiny-gpt2", FIRST, False, 0)(FIRST, SECOND)
