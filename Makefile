@@ -17,18 +17,23 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # snakefmt and the jobs find their tools here.
 export PATH := $(abspath $(VENV))/bin:$(PATH)
+# The parts of lint, of which two run at the same time.
+LINT := lint-types lint-workflow lint-language lint-style
 CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo quick test test-faults test-cluster test-package lint bench calibration docs site lock release
+.PHONY: demo quick quick-tests test test-faults test-cluster test-package lint $(LINT) bench calibration docs site lock release
 .SILENT:
 
 demo: $(VENV)/core.done
 	echo "== Running the default workflow (config.yaml); its messages follow =="
 	$(BIN)/snakemake --cores $(CORES) --quiet rules host
 
-quick: lint
+quick: $(VENV)/dev.done
+	$(MAKE) --no-print-directory --jobs 2 quick-tests $(LINT)
+
+quick-tests:
 	echo "== Quick tests =="
 	OMP_NUM_THREADS=1 $(BIN)/pytest --quick -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 
@@ -49,13 +54,22 @@ test-package: $(VENV)/dev.done
 	$(BIN)/pytest -m package tests/package
 
 lint: $(VENV)/dev.done
+	$(MAKE) --no-print-directory --jobs 2 $(LINT)
+
+lint-types:
+	echo "== mypy: types =="
+	$(BIN)/mypy
+
+lint-style:
 	echo "== ruff: style =="
 	$(BIN)/ruff check workflow/macroscope workflow/scripts tests examples docs envs
 	$(BIN)/ruff format --check workflow/macroscope workflow/scripts tests examples docs envs
-	echo "== mypy: types =="
-	$(BIN)/mypy
+
+lint-language:
 	echo "== language: docstrings, names, sentences =="
 	$(BIN)/python tests/language.py
+
+lint-workflow:
 	echo "== snakefmt and snakemake --lint: the workflow =="
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
