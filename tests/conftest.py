@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from macroscope import cli
 from macroscope.files import REPOSITORY
@@ -17,6 +18,10 @@ from .imports import imported_packages
 
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
 
+# Tests never assert a time, and neither does Hypothesis on a busy machine.
+SKIPPED_CHECKS = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("untimed", deadline=None, suppress_health_check=SKIPPED_CHECKS)
+settings.load_profile("untimed")
 
 HEAVY_PACKAGES = (
     r"torch|transformers|subprocess|multiprocessing|playwright|tests\.browser|snakemake|http\.server|socketserver"

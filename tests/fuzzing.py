@@ -4,13 +4,13 @@ import json
 import tempfile
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from macroscope.documents import Provenance, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 
-FUZZ = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(max_examples=60)
 
 HALVES = st.sampled_from(["\ud800", "\udfff", "a\udc80b"])
 ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=30) | HALVES

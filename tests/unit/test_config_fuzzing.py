@@ -4,7 +4,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macroscope.config.schema import Config, parse_config
@@ -20,7 +20,7 @@ INNER = st.text(max_size=5)
 VALUES = st.recursive(
     ODD | st.text(max_size=8), lambda inner: st.lists(inner, max_size=2) | st.dictionaries(INNER, inner, max_size=2)
 )
-FUZZ = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(max_examples=150)
 
 
 def places(value, path=()):

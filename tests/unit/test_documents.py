@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macroscope import documents as module
@@ -35,7 +35,7 @@ documents = st.builds(
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(documents, max_size=8, unique_by=lambda d: d.id))
 def test_round_trip(tmp_path, documents):
     path = tmp_path / "d.parquet"

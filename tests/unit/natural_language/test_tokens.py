@@ -52,7 +52,7 @@ PIECES = st.sampled_from(
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(PIECES, max_size=9).map(" ".join))
 def test_tokens_depend_on_no_more_context_than_the_key(text):
     assert listed(OURS([text]))[0] == [token.lower() for token in PEER.tokenize(text, escape=False)]

@@ -16,7 +16,7 @@ from .enumeration import paths, random_batch, random_model
 ROWS = 7
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     states=st.integers(1, 3),
     longest=st.integers(1, 4),
