@@ -426,6 +426,8 @@ class CriticsPlan:
         return self.tested(critic, corpus) if stage == "two_sample_test" else self.chapters[critic, corpus]
 
     def _values(self, critic: str, stage: str) -> Values:
+        block = self.config.sensitivity
+
         def place(name: str) -> Function:
             return lambda w: self.place(name, critic, **{key: getattr(w, key) for key in _wildcards(PLACES[name])})
 
@@ -436,9 +438,9 @@ class CriticsPlan:
             "critic": lambda w: critic,
             "systems": lambda w: self._systems_of(critic, w.corpus, stage),
             "pairs": lambda w: self.compared_pairs[critic, w.corpus],
-            "damages": lambda w: self.config.sensitivity.cells(),
-            "sizes": lambda w: self.config.sensitivity.sizes,
-            "repeats": lambda w: self.config.sensitivity.repeats,
+            "damages": lambda w: block.cells() if block is not None else [],
+            "sizes": lambda w: block.sizes if block is not None else [],
+            "repeats": lambda w: block.repeats if block is not None else 0,
             "language": self.corpora.language,
             "order": lambda w: self.systems.order(w.system),
             "checkpoints": place("checkpoints"),

@@ -23,6 +23,7 @@ from scipy.special import ndtr, ndtri
 
 from macroscope.statistics.classifier_two_sample_test import count_names, normal_scores, reduce_features
 from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_groups import Integers
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.pairing_keys import ID
@@ -133,13 +134,13 @@ def measure_power(first: Array, second: Array, design: Design, settings: PowerSe
     return results
 
 
-Test = Callable[[Array, Array, np.ndarray], bool]
+Test = Callable[[Array, Array, Integers], bool]
 
 
 def _paired_test(n: int, permutations: int, rng: np.random.Generator) -> Test:
     signs = rng.choice([-1.0, 1.0], (permutations, n))
 
-    def rejects(first: Array, second: Array, documents: np.ndarray) -> bool:
+    def rejects(first: Array, second: Array, documents: Integers) -> bool:
         differences = second[documents] - first[documents]
         return _is_significant(differences.sum(axis=0), signs @ differences, np.sqrt((differences**2).sum(axis=0)))
 
@@ -149,7 +150,7 @@ def _paired_test(n: int, permutations: int, rng: np.random.Generator) -> Test:
 def _unpaired_test(n: int, permutations: int, rng: np.random.Generator) -> Test:
     signs = rng.permuted(np.tile(np.repeat([-1.0, 1.0], n), (permutations, 1)), axis=1)
 
-    def rejects(first: Array, second: Array, documents: np.ndarray) -> bool:
+    def rejects(first: Array, second: Array, documents: Integers) -> bool:
         values = np.concatenate([first[documents[:n]], second[documents[n:]]])
         values = values - values.mean(axis=0)
         observed = values[n:].sum(axis=0) - values[:n].sum(axis=0)
