@@ -76,11 +76,16 @@ def test_the_smallest_scores_can_come_first(page, reader):
 def test_scores_are_shown_with_units(page, reader):
     shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
     cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()
-    assert cells == ["coherencelatent NLL", "0.05 nats per section", "4 % of 124", "0"]
+    assert cells == ["coherencelatent NLL", "0.05 nats per section", "4 % of 124", "not flagged (p = 0.097)", "0"]
     shown(page, reader, "#wiki/shuffled/text-0", "Title 0")
     rows = page.locator("#document .scores tbody tr")
-    assert rows.nth(1).locator("td").all_text_contents() == ["235 nats per word", "all 125", "1"]
-    assert rows.nth(2).locator("td").all_text_contents()[2] == "–"
+    assert rows.nth(1).locator("td").all_text_contents() == [
+        "235 nats per word",
+        "all 125",
+        "⚑ flagged (p = 0.016)",
+        "1",
+    ]
+    assert rows.nth(2).locator("td").all_text_contents()[3] == "–"
     shown(page, reader, "#wiki/shuffled/text-7", "Title 7")
     assert "no score" in rows.nth(0).text_content()
     heads = [page.locator(f"{pane} .scores thead th").nth(2).text_content() for pane in ("#document", "#real")]
