@@ -110,7 +110,9 @@ def correlate_documents(
     """
     documents, annotators = len(values), int(crossed.annotators.max()) + 1 if len(ratings) else 0
     if reason := _undefined_reason(values, groups, ratings, crossed):
-        return DocumentCorrelation(*[UNDEFINED] * 5, np.nan, documents, annotators, reason)
+        return DocumentCorrelation(
+            UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED, np.nan, documents, annotators, reason
+        )
     adjusted, levels = (ratings, 1) if groups is None else _without_levels(ratings, crossed)
     rating_means = _Means(adjusted, crossed, groups, levels)
     x = _centred(values, np.ones((1, documents)), groups)[0]
@@ -147,13 +149,11 @@ def correlate_documents(
             return UNDEFINED
         return interval(lambda weights: _fisher(of_ratings.partial(weights, of_values, of_lengths)), slopes=1)
 
-    partial = [UNDEFINED, UNDEFINED]
+    partial_pearson = partial_spearman = UNDEFINED
     if lengths is not None and np.isfinite(lengths).all():
         z = _centred(lengths, np.ones((1, documents)), groups)[0]
-        partial = [
-            given_length(rating_means, values, lengths),
-            given_length(ranks, _ranks(x, groups), _ranks(z, groups)),
-        ]
+        partial_pearson = given_length(rating_means, values, lengths)
+        partial_spearman = given_length(ranks, _ranks(x, groups), _ranks(z, groups))
 
     reliability = float(rating_means.reliability(unit_weights, least=-np.inf)[0])
     disattenuated, reason = UNDEFINED, ""
@@ -169,7 +169,8 @@ def correlate_documents(
     return DocumentCorrelation(
         interval(raw),
         interval(ranked),
-        *partial,
+        partial_pearson,
+        partial_spearman,
         disattenuated,
         float(np.clip(reliability, 0, 1)),
         documents,
