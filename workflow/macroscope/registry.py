@@ -20,6 +20,7 @@ from macroscope.errors import MacroscopeError, nearest
 from macroscope.stages import Stage, load
 
 D = TypeVar("D")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -96,17 +97,17 @@ def discover(room: str, constant: str, kind: type[D], group: str | None = None) 
     return dict(sorted(plugins.items()))
 
 
-def require(name: str, plugins: Mapping[str, Plugin[D]], what: str) -> Plugin[D]:
-    """Return a plugin by name.
+def require(name: str, declared: Mapping[str, T], what: str) -> T:
+    """Return a plugin, or another declaration, by name.
 
     Raises
     ------
     MacroscopeError
         If there is none of that name, with the nearest name.
     """
-    if name not in plugins:
-        raise MacroscopeError(f"there is no {what} '{name}'{nearest(name, plugins)}")
-    return plugins[name]
+    if name not in declared:
+        raise MacroscopeError(f"there is no {what} '{name}'{nearest(name, declared)}")
+    return declared[name]
 
 
 def _load(point: EntryPoint, constant: str, kind: type[D]) -> D:

@@ -10,7 +10,7 @@ from macroscope.options import SPLIT_HALF
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, WARNING, Scorecard, format_cell
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend
 
-_COLOURS = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
+_COLOURS: dict[str, str] = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
 """Verdict -> colour; the sign in the cell says the same."""
 
 

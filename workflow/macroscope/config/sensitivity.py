@@ -62,7 +62,7 @@ class Sensitivity(Options):
 
     def lack(self, damage: Damage) -> str:
         """Return why the language does not allow a damage; "" if it does."""
-        options = STEPS[damage.name](rule=damage.name).own_options
+        options = STEPS[damage.name].model_validate({"rule": damage.name}).own_options
         return damage.lacks(self.language or ENGLISH, **options) or ""
 
     def left_out(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from macroscope.critics.two_sample_test import group_files
 from macroscope.files import atomic
 from macroscope.options import CONTROL
 from macroscope.statistics.classifier_two_sample_test import two_sample_test
-from macroscope.statistics.power import DESIGNS, PowerSettings, align, measure_power, standardise
+from macroscope.statistics.power import DESIGNS, Power, PowerSettings, align, measure_power, standardise
 from macroscope.tables import write_csv
 
 NONE = "none"
@@ -34,7 +34,7 @@ def measure_powers(
     signature: str,
     confidence: float,
     seed: int,
-    damages: Sequence[Sequence[object]],
+    damages: Sequence[tuple[str, str, float]],
     sizes: Sequence[int],
     repeats: int,
 ) -> None:
@@ -56,9 +56,10 @@ def measure_powers(
     control = read_features(plugin, files[CONTROL].latents, files[CONTROL].scores, seed)
     settings = PowerSettings(tuple(sizes), repeats, confidence=confidence, seed=seed)
     columns = standardise(control, control)
-    rows = [(CONTROL, NONE, 0.0, each, (0.5, 0.5, 0.5)) for each in measure_power(*columns, "unpaired", settings)]
+    rows: list[tuple[str, str, float, Power, tuple[float, float, float]]] = []
+    rows += [(CONTROL, NONE, 0.0, each, (0.5, 0.5, 0.5)) for each in measure_power(*columns, "unpaired", settings)]
     for system, damage, dose in damages:
-        paths = files[str(system)]
+        paths = files[system]
         real, damaged = align(control, read_features(plugin, paths.latents, paths.scores, seed))
         columns, auc = standardise(real, damaged), two_sample_test(real, damaged, confidence, seed)[0]
         interval = (auc.value, auc.ci_low, auc.ci_high)

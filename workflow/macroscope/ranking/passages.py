@@ -57,7 +57,9 @@ def _shared_pairs(texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.float64], 
     Sums over the passages of two texts (texts x texts), and of each passage with itself (per text).
     """
     numbers: dict[tuple[str, str], int] = {}
-    rows, columns, owners = [], [], []
+    rows: list[int] = []
+    columns: list[int] = []
+    owners: list[int] = []
     for owner, passages in enumerate(texts):
         for passage in passages:
             for pair in set(pairwise(lower_case_words(passage))):

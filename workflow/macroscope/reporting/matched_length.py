@@ -31,7 +31,7 @@ _CELL = {
     "different": "different",
 }
 """Column of a row of statistics with its verdict -> column of the scorecard, at matched length with a prefix."""
-MATCHED_COLUMNS = (
+MATCHED_COLUMNS: tuple[str, ...] = (
     *(f"{MATCHED}_{column}" for column in _CELL.values()),
     *(EXPLAINED, f"{EXPLAINED}_low", f"{EXPLAINED}_high"),
 )
@@ -56,8 +56,8 @@ def matched_columns(row: Mapping[str, Any], matched: Mapping[str, Any], confiden
     The interval of the difference takes the two estimates as independent, which makes it too long rather than too
     short: both are of the same texts.
     """
-    intervals = [(each["value"], each["ci_low"], each["ci_high"]) for each in (row, matched)]
-    value, low, high, _ = mover_difference(*intervals, confidence)
+    as_it_is, at_matched = [(each["value"], each["ci_low"], each["ci_high"]) for each in (row, matched)]
+    value, low, high, _ = mover_difference(as_it_is, at_matched, confidence)
     columns = {f"{MATCHED}_{column}": matched[name] for name, column in _CELL.items()}
     return columns | {EXPLAINED: value, f"{EXPLAINED}_low": low, f"{EXPLAINED}_high": high}
 

@@ -168,7 +168,7 @@ def plot_overview(findings: Findings) -> list[Missing]:
 def report_items(findings: Findings) -> tuple[list[ReportItem], list[Missing]]:
     """Return the items that a critic contributes to the report of a corpus, and its failure, if it failed."""
     critic = get_critic(findings.critic)
-    items, failures = _run_stage(findings, "report", [])
+    items, failures = _run_stage(findings, "report", list[ReportItem]())
     return [*items, *_language_items(critic.data, findings)], failures
 
 

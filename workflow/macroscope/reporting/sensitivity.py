@@ -1,6 +1,7 @@
 """The page of sensitivity: which damages each critic finds, at which dose, with how many documents."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -84,7 +85,7 @@ def _power_files(results: Results) -> list[Path]:
     return [results.local(path) for path in results.plan.reporting.sensitivity_read()["powers"]]
 
 
-def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, designs: list[str], folder: Path) -> str:
+def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, designs: Sequence[str], folder: Path) -> str:
     block = results.plan.config.sensitivity
     assert block is not None
     real = results.local(results.plan.systems.samples(block.corpus, CONTROL))

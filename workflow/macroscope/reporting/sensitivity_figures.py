@@ -37,7 +37,7 @@ def plot_heat_map(n80: pd.DataFrame, critics: Sequence[str], doses: Sequence[flo
         shown = np.ma.masked_invalid(grid)
         axes.imshow(shown, cmap=colours, norm=BoundaryNorm(_BOUNDS, len(_BOUNDS) - 1), aspect="auto")
         for row, column in np.ndindex(grid.shape):
-            _write_cell(axes, row, column, grid[row, column], n80["n_smallest"].min())
+            _write_cell(axes, row, column, float(grid[row, column]), n80["n_smallest"].min())
         axes.set_yticks(range(len(damages)), [words(name) for name in damages])
         axes.set_xticks(range(len(columns)), [f"{dose:.0%}" for _, dose in columns], fontsize=8)
         axes.xaxis.tick_top()

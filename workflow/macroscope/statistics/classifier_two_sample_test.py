@@ -35,7 +35,8 @@ from macroscope.statistics.logistic import fit_logistic
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
-C2ST_AUC, MINIMUM_DETECTABLE = "c2st_auc", "c2st_auc_minimum_detectable"
+C2ST_AUC: str = "c2st_auc"
+MINIMUM_DETECTABLE: str = "c2st_auc_minimum_detectable"
 STATISTICS = (
     Statistic(
         C2ST_AUC,

@@ -39,7 +39,7 @@ COLUMNS = (
     "reason",
 )
 """Columns of tidy statistics; `reason` explains a value that is NaN."""
-UNDEFINED = float("nan")
+UNDEFINED: float = float("nan")
 """Value, end of an interval or p-value that does not exist."""
 
 
