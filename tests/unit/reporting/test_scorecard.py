@@ -6,6 +6,7 @@ import pytest
 
 from macroscope.missing import Missing
 from macroscope.options import SPLIT_HALF
+from macroscope.reporting.formats import format_percent, format_percent_inline
 from macroscope.reporting.scorecard import (
     CHECKS,
     COLUMNS,
@@ -17,8 +18,6 @@ from macroscope.reporting.scorecard import (
     build_scorecards,
     decide_verdict,
     format_cell,
-    format_percent,
-    format_percent_inline,
     summarise_run,
 )
 from macroscope.reporting.scorecard_text import render_legend, render_scorecard

@@ -1,4 +1,4 @@
-"""Plan of the critics: the comparisons, and the inputs, options and resources of every stage.
+"""Plan of the critics: the inputs, options and resources of every stage.
 
 Names of the inputs of stages:
 
@@ -14,20 +14,18 @@ and `stage_input` those that other stages read.
 """
 
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from macroscope.critics import VARIANT_SEPARATOR, critics, get_critic
-from macroscope.critics.declaration import MAKES, SHARED_STAGES, SHOWN, STAGES, Critic, signature
+from macroscope.critics import VARIANT_SEPARATOR
+from macroscope.critics.declaration import MAKES, SHARED_STAGES, SHOWN, STAGES, signature
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
-from macroscope.matched_length import matched_reference, matched_system, original_system, reference_of
+from macroscope.matched_length import matched_reference, original_system, reference_of
 from macroscope.options import CONTROL
-from macroscope.plan.matched_lengths import MatchedLengthsPlan
-from macroscope.plan.pairs import Pairs, compared_pairs
-from macroscope.stages import Function, Stage, Wildcards, as_json, load, module_of
+from macroscope.plan.comparisons import Comparisons
+from macroscope.stages import Function, Stage, Wildcards, as_json, module_of
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -78,125 +76,20 @@ ALL_SYSTEMS = "all_"
 """Beginning of the name of an input that every system of the corpus has."""
 
 
-class CriticsPlan:
-    """The critics of a config.
-
-    Parameters
-    ----------
-    corpora, systems
-        Plans of the rooms to the left.
+class CriticsPlan(Comparisons):
+    """The critics of a config: its comparisons, and the jobs that they need.
 
     Attributes
     ----------
-    plugins
-        Every available critic, used by the config or not, and the config's variants, by name.
-    own
-        Plans of the critics that have unusual stages.
     counted
         Function of the path of a collection that returns the file with the number of its documents; the rules set it
         to their checkpoint's output.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
-        self.config, self.corpora, self.systems = config, corpora, systems
-        self.plugins = {**critics(), **{name: get_critic(name) for name in config.variant_names()}}
-        self.own = {
-            name: load(critic.data.plan, critic.package)(config, f"results/{config.run}")
-            for name, critic in critics().items()
-            if critic.data.plan
-        }
+        super().__init__(config, corpora, systems)
         self.counted: Callable[[str], str] = _not_counted
         self._check_processes()
-
-    # ---- comparisons ---------------------------------------------------------------------------------------------
-
-    @cached_property
-    def comparisons(self) -> list[tuple[str, str, str]]:
-        """Return every (critic, corpus, system) of the config once, the control included, without what failed."""
-        comparisons: dict[tuple[str, str, str], None] = {}
-        for comparison in self.config.comparisons:
-            for critic in comparison.critics:
-                for system in (CONTROL, *self.systems.on(comparison.corpus, comparison.systems)):
-                    if not self.config.lacks(comparison.corpus, system, critic):
-                        comparisons[critic, comparison.corpus, system] = None
-        return list(comparisons)
-
-    @cached_property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Return every (corpus, system) that is judged."""
-        return list(dict.fromkeys((corpus, system) for _, corpus, system in self.comparisons))
-
-    @cached_property
-    def chapters(self) -> dict[tuple[str, str], list[str]]:
-        """Return (critic, corpus) -> systems judged there; none if only the critic's own stages read the corpus."""
-        chapters: dict[tuple[str, str], list[str]] = {}
-        for critic, corpus, system in self.comparisons:
-            chapters.setdefault((critic, corpus), []).append(system)
-        for critic, plan in self.own.items():
-            for corpus in plan.corpora():
-                if not self.config.lacks(corpus, critic=critic):
-                    chapters.setdefault((critic, corpus), [])
-        return chapters
-
-    @cached_property
-    def matched(self) -> dict[tuple[str, str], list[str]]:
-        """Return (critic, corpus) -> systems that are compared with real text at matched length, too."""
-        matched: dict[tuple[str, str], dict[str, None]] = {}
-        for comparison in self.config.comparisons:
-            for critic in comparison.critics if comparison.matched_length else ():
-                for system in self.systems.on(comparison.corpus, comparison.systems):
-                    if system in self.chapters.get((critic, comparison.corpus), ()) and self._is_matched(
-                        critic, comparison.corpus, system
-                    ):
-                        matched.setdefault((critic, comparison.corpus), {})[system] = None
-        return {chapter: list(systems) for chapter, systems in matched.items()}
-
-    @cached_property
-    def unmatched(self) -> dict[str, str]:
-        """Return critic -> reason why it compares no texts at matched length, if the config wants that."""
-        wanted = dict.fromkeys(
-            c for comparison in self.config.comparisons if comparison.matched_length for c in comparison.critics
-        )
-        return {critic: reason for critic in wanted if (reason := self.declared(critic).unmatched)}
-
-    @cached_property
-    def matched_lengths(self) -> MatchedLengthsPlan:
-        """Return the plan of the texts at matched length."""
-        compared = ((corpus, system) for (_, corpus), systems in self.matched.items() for system in systems)
-        return MatchedLengthsPlan(self.config, self.corpora, self.systems, compared)
-
-    @cached_property
-    def all_comparisons(self) -> list[tuple[str, str, str]]:
-        """Return `comparisons`, and those of systems at matched length."""
-        matched = [
-            (critic, corpus, matched_system(system))
-            for (critic, corpus), systems in self.matched.items()
-            for system in systems
-        ]
-        return [*self.comparisons, *matched]
-
-    def tested(self, critic: str, corpus: str) -> list[str]:
-        """Return the systems whose documents are tested against real ones, with all real ones that this needs."""
-        matched = self.matched.get((critic, corpus), ())
-        derived = (name(system) for system in matched for name in (matched_system, matched_reference))
-        return [*self.chapters[critic, corpus], *derived]
-
-    def _is_matched(self, critic: str, corpus: str, system: str) -> bool:
-        """Return whether a critic compares a system at matched length, if the config wants that."""
-        is_left_out = system == CONTROL or self.config.lacks(corpus, matched_system(system), critic)
-        return not (is_left_out or self.declared(critic).unmatched)
-
-    @cached_property
-    def compared_pairs(self) -> Pairs:
-        """Return (critic, corpus) -> pairs of systems that are compared with each other there, if there are any."""
-        return compared_pairs(self.config, self.systems)
-
-    @cached_property
-    def corpora_used(self) -> list[str]:
-        """Return the corpora that any critic reads, in the order of the config."""
-        used = {corpus for _, corpus in self.chapters}
-        used |= {corpus for plan in self.own.values() for corpus in plan.corpora_read()}
-        return [name for name in self.config.corpora if name in used and not self.config.lacks(name)]
 
     def jobs(self) -> list[Job]:
         """Return the jobs of every standard and shared stage, and of the critics' own plans."""
@@ -210,10 +103,6 @@ class CriticsPlan:
             for critic, _ in self.chapters
         }
         return len(self.pairs) + sum(stages[critic] for critic, _, _ in self.all_comparisons)
-
-    def declared(self, critic: str) -> Critic:
-        """Return the declaration of a critic."""
-        return self.plugins[critic].data
 
     def stage(self, critic: str, stage: str) -> Stage:
         """Return a stage of a critic."""

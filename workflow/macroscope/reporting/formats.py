@@ -20,6 +20,17 @@ def format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else significant(f"{value:#.3g}").rstrip(".")
 
 
+def format_percent_inline(share: float) -> str:
+    """Format a share that follows a sign: "over 99 %", because "≠ > 99 %" would read as one relation."""
+    return f"{format_percent(share)} %".replace("> ", "over ")
+
+
+def format_percent(share: float) -> str:
+    """Format a share in whole per cent; "> 99" for a share below 1 that would round to 100."""
+    rounded = round(100 * share)
+    return "> 99" if rounded == 100 and share < 1 else str(rounded)
+
+
 def look_up_estimate(indexed: pd.DataFrame, key: tuple[str, ...], name: str) -> dict[str, float]:
     """Return a statistic and its interval as <name>, <name>_low, <name>_high; NaN if absent."""
     return {

@@ -10,9 +10,9 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import statistics_of
 from macroscope.critics.pairs import BETWEEN_SYSTEMS, COLUMNS
-from macroscope.reporting.formats import format_number, format_p_value
+from macroscope.reporting.formats import format_number, format_p_value, format_percent
 from macroscope.reporting.results import Results
-from macroscope.reporting.scorecard import Scorecard, format_percent
+from macroscope.reporting.scorecard import Scorecard
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.declaration import match_declaration

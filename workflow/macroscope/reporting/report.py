@@ -31,6 +31,7 @@ from macroscope.reporting.chapters import (
 )
 from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import describe_difference
+from macroscope.reporting.formats import format_percent, format_percent_inline
 from macroscope.reporting.headline import read_headline
 from macroscope.reporting.html_blocks import Captions, system_page
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
@@ -41,8 +42,6 @@ from macroscope.reporting.scorecard import (
     WARNING,
     Scorecard,
     build_scorecards,
-    format_percent,
-    format_percent_inline,
     summarise_run,
 )
 from macroscope.reporting.system_pages import system_pages

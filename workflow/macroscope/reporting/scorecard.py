@@ -25,7 +25,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.matched_length import is_matched, matched_system
 from macroscope.missing import Missing, failed_critics
 from macroscope.options import SPLIT_HALF
-from macroscope.reporting.formats import look_up_estimate
+from macroscope.reporting.formats import format_percent, format_percent_inline, look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
 from macroscope.reporting.matched_length import MATCHED_COLUMNS, cell_at_matched_length, matched_columns
 from macroscope.reporting.ranking import rank_systems
@@ -394,14 +394,3 @@ def format_cell(cell: pd.Series) -> str:
     sign = "" if cell["system"] == SPLIT_HALF else f"{SIGNS[verdict]} "
     low, high = format_percent(cell["ci_low"]), format_percent(cell["ci_high"])
     return f"{sign}{format_percent_inline(cell['c2st_auc'])} [{low}, {high}]"
-
-
-def format_percent_inline(share: float) -> str:
-    """Format a share that follows a sign: "over 99 %", because "≠ > 99 %" would read as one relation."""
-    return f"{format_percent(share)} %".replace("> ", "over ")
-
-
-def format_percent(share: float) -> str:
-    """Format a share in whole per cent; "> 99" for a share below 1 that would round to 100."""
-    rounded = round(100 * share)
-    return "> 99" if rounded == 100 and share < 1 else str(rounded)

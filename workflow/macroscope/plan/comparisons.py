@@ -1,0 +1,135 @@
+"""What a config compares: which systems are judged by which critics, at matched length too, and with each other."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from macroscope.critics import critics, get_critic
+from macroscope.critics.declaration import Critic
+from macroscope.matched_length import matched_reference, matched_system
+from macroscope.options import CONTROL
+from macroscope.plan.matched_lengths import MatchedLengthsPlan
+from macroscope.plan.pairs import Pairs, compared_pairs
+from macroscope.stages import load
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+    from macroscope.plan.corpora import CorporaPlan
+    from macroscope.plan.systems import SystemsPlan
+
+
+class Comparisons:
+    """The comparisons of a config.
+
+    Parameters
+    ----------
+    corpora, systems
+        Plans of the rooms to the left.
+
+    Attributes
+    ----------
+    plugins
+        Every available critic, used by the config or not, and the config's variants, by name.
+    own
+        Plans of the critics that have unusual stages.
+    """
+
+    def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
+        self.config, self.corpora, self.systems = config, corpora, systems
+        self.plugins = {**critics(), **{name: get_critic(name) for name in config.variant_names()}}
+        self.own = {
+            name: load(critic.data.plan, critic.package)(config, f"results/{config.run}")
+            for name, critic in critics().items()
+            if critic.data.plan
+        }
+
+    @cached_property
+    def comparisons(self) -> list[tuple[str, str, str]]:
+        """Return every (critic, corpus, system) of the config once, the control included, without what failed."""
+        comparisons: dict[tuple[str, str, str], None] = {}
+        for comparison in self.config.comparisons:
+            for critic in comparison.critics:
+                for system in (CONTROL, *self.systems.on(comparison.corpus, comparison.systems)):
+                    if not self.config.lacks(comparison.corpus, system, critic):
+                        comparisons[critic, comparison.corpus, system] = None
+        return list(comparisons)
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return every (corpus, system) that is judged."""
+        return list(dict.fromkeys((corpus, system) for _, corpus, system in self.comparisons))
+
+    @cached_property
+    def chapters(self) -> dict[tuple[str, str], list[str]]:
+        """Return (critic, corpus) -> systems judged there; none if only the critic's own stages read the corpus."""
+        chapters: dict[tuple[str, str], list[str]] = {}
+        for critic, corpus, system in self.comparisons:
+            chapters.setdefault((critic, corpus), []).append(system)
+        for critic, plan in self.own.items():
+            for corpus in plan.corpora():
+                if not self.config.lacks(corpus, critic=critic):
+                    chapters.setdefault((critic, corpus), [])
+        return chapters
+
+    @cached_property
+    def matched(self) -> dict[tuple[str, str], list[str]]:
+        """Return (critic, corpus) -> systems that are compared with real text at matched length, too."""
+        matched: dict[tuple[str, str], dict[str, None]] = {}
+        for comparison in self.config.comparisons:
+            for critic in comparison.critics if comparison.matched_length else ():
+                for system in self.systems.on(comparison.corpus, comparison.systems):
+                    if system in self.chapters.get((critic, comparison.corpus), ()) and self._is_matched(
+                        critic, comparison.corpus, system
+                    ):
+                        matched.setdefault((critic, comparison.corpus), {})[system] = None
+        return {chapter: list(systems) for chapter, systems in matched.items()}
+
+    @cached_property
+    def unmatched(self) -> dict[str, str]:
+        """Return critic -> reason why it compares no texts at matched length, if the config wants that."""
+        wanted = dict.fromkeys(
+            c for comparison in self.config.comparisons if comparison.matched_length for c in comparison.critics
+        )
+        return {critic: reason for critic in wanted if (reason := self.declared(critic).unmatched)}
+
+    @cached_property
+    def matched_lengths(self) -> MatchedLengthsPlan:
+        """Return the plan of the texts at matched length."""
+        compared = ((corpus, system) for (_, corpus), systems in self.matched.items() for system in systems)
+        return MatchedLengthsPlan(self.config, self.corpora, self.systems, compared)
+
+    @cached_property
+    def all_comparisons(self) -> list[tuple[str, str, str]]:
+        """Return `comparisons`, and those of systems at matched length."""
+        matched = [
+            (critic, corpus, matched_system(system))
+            for (critic, corpus), systems in self.matched.items()
+            for system in systems
+        ]
+        return [*self.comparisons, *matched]
+
+    def tested(self, critic: str, corpus: str) -> list[str]:
+        """Return the systems whose documents are tested against real ones, with all real ones that this needs."""
+        matched = self.matched.get((critic, corpus), ())
+        derived = (name(system) for system in matched for name in (matched_system, matched_reference))
+        return [*self.chapters[critic, corpus], *derived]
+
+    def _is_matched(self, critic: str, corpus: str, system: str) -> bool:
+        """Return whether a critic compares a system at matched length, if the config wants that."""
+        is_left_out = system == CONTROL or self.config.lacks(corpus, matched_system(system), critic)
+        return not (is_left_out or self.declared(critic).unmatched)
+
+    @cached_property
+    def compared_pairs(self) -> Pairs:
+        """Return (critic, corpus) -> pairs of systems that are compared with each other there, if there are any."""
+        return compared_pairs(self.config, self.systems)
+
+    @cached_property
+    def corpora_used(self) -> list[str]:
+        """Return the corpora that any critic reads, in the order of the config."""
+        used = {corpus for _, corpus in self.chapters}
+        used |= {corpus for plan in self.own.values() for corpus in plan.corpora_read()}
+        return [name for name in self.config.corpora if name in used and not self.config.lacks(name)]
+
+    def declared(self, critic: str) -> Critic:
+        """Return the declaration of a critic."""
+        return self.plugins[critic].data
