@@ -10,7 +10,7 @@ import typer
 from macroscope.cli import app
 from macroscope.cli.gate import WithoutVerdict
 from macroscope.cli.verbs import DEVELOPERS
-from macroscope.errors import MacroscopeError, UsageError
+from macroscope.errors import IN_PART, MacroscopeError, UsageError
 from macroscope.gate.decision import EXIT_CODES, INCONCLUSIVE
 
 PAGE = Path(__file__).parent / "commands.md"
@@ -41,12 +41,13 @@ def _statuses() -> Iterator[str]:
         MacroscopeError.status: (failed, "FAIL: at least one change is beyond its tolerance"),
         UsageError.status: ("an option or a command is wrong", "the same"),
         WithoutVerdict.status: ("", "no verdict: the runs do not compare, or an input is wrong"),
+        IN_PART: ("a report without what failed; the same command tries only that again", ""),
         EXIT_CODES[INCONCLUSIVE]: ("", "INCONCLUSIVE: neither, with the number of documents that would decide"),
     }
     yield "## Exit statuses\n"
     yield "| status | any other command | `macroscope gate` |"
     yield "|---|---|---|"
-    for status, (meaning, of_gate) in statuses.items():
+    for status, (meaning, of_gate) in sorted(statuses.items()):
         yield f"| {status} | {meaning} | {of_gate} |"
     yield ""
 

@@ -181,7 +181,12 @@ def write_json(path: Path, value: Any) -> None:
 
     Infinities and NaN, which JSON does not have, become null.
     """
-    write_text(path, json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(path, to_json(value) + "\n")
+
+
+def to_json(value: Any) -> str:
+    """Return `value` as `write_json` writes it."""
+    return json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -54,11 +54,13 @@ def runs(tmp_path):
 
 def test_every_verdict_has_its_exit_status(command, runs, tmp_path):
     before, after, policy = runs
-    files = "--json", tmp_path / "out" / "gate.json", "--junit", tmp_path / "out" / "gate.xml"
+    files = "--output", tmp_path / "out" / "gate.json", "--junit", tmp_path / "out" / "gate.xml"
     done = command("--baseline", before, "--candidate", after, "--policy", policy, *files)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1].startswith("PASS: 1 PASS, 0 FAIL, 0 INCONCLUSIVE, of 1 test")
     assert json.loads((tmp_path / "out" / "gate.json").read_text())["exit_code"] == 0
+    printed = command("--baseline", before, "--candidate", after, "--policy", policy, "--json")
+    assert json.loads(printed.stdout) == json.loads((tmp_path / "out" / "gate.json").read_text())
     assert ElementTree.parse(tmp_path / "out" / "gate.xml").getroot().get("failures") == "0"
     policy.write_text(yaml.safe_dump({"statistics": [rule("higher", limit=5)]}))
     assert command("--baseline", before, "--candidate", after, "--policy", policy).returncode == 1
@@ -68,7 +70,7 @@ def test_every_verdict_has_its_exit_status(command, runs, tmp_path):
     assert "documents would decide (now 100)" in done.stdout
 
 
-@pytest.mark.parametrize("flag", ["--json", "--junit"])
+@pytest.mark.parametrize("flag", ["--output", "--junit"])
 def test_results_replace_only_results(command, runs, tmp_path, flag):
     before, after, policy = runs
     compared = ("--baseline", before, "--candidate", after, "--policy", policy)
@@ -76,7 +78,7 @@ def test_results_replace_only_results(command, runs, tmp_path, flag):
     mine.write_text("statistics: []\n")
     for _ in range(2):
         assert command(*compared, flag, answer).returncode == 0
-    done = command(*compared, flag, mine, "--json" if flag == "--junit" else "--junit", tmp_path / "other")
+    done = command(*compared, flag, mine, "--output" if flag == "--junit" else "--junit", tmp_path / "other")
     assert done.returncode == 3
     assert f"{mine}: exists, and is not an earlier output of this command" in done.stderr
     assert mine.read_text() == "statistics: []\n"

@@ -86,7 +86,7 @@ _OTHER_ADVICE = "repair it, or give another place"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
 """Threshold of the garbage collector: Python's 700 makes imports, most of a short job, a tenth slower."""
-_OUTPUTS = frozenset({"--output", "--json", "--junit", "--record"})
+_OUTPUTS = frozenset({"--output", "--junit", "--record"})
 """Flags of files to write."""
 _LONGEST_PATH = 1000
 """Bytes of the longest argument that may be a path; longer ones are options."""

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from macroscope.cli.flags import Json
+
 NO_VERDICT = 3
 """Exit status if there is no verdict; `gate.decision.EXIT_CODES` has those of the verdicts, and 2 is wrong usage."""
 
@@ -25,7 +27,8 @@ def gate(
         str | None,
         typer.Option(metavar="RUN", help="Finished run to compare it with, in the same form; may be the same run."),
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write the answer as JSON, too.")] = None,
+    json: Json = False,
+    output: Annotated[Path | None, typer.Option(help="JSON file to write as well.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the answer as JUnit XML, too.")] = None,
     init: Annotated[bool, typer.Option("--init", help="Write a commented POLICY for these runs, and stop.")] = False,
 ) -> None:
@@ -36,18 +39,27 @@ def gate(
     a file is wrong), 2 wrong usage.
     """
     try:
-        status = _gate(candidate, policy, baseline, json, junit, init)
+        status = _gate(candidate, policy, baseline, json, output, junit, init)
     except Exception as error:
         raise WithoutVerdict from error
     raise typer.Exit(status)
 
 
-def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None, junit: Path | None, init: bool) -> int:
+def _gate(
+    candidate: str,
+    policy: Path,
+    baseline: str | None,
+    json: bool,
+    output: Path | None,
+    junit: Path | None,
+    init: bool,
+) -> int:
     """Judge, print the result, and return the exit status."""
     from macroscope.errors import UsageError
+    from macroscope.files import to_json
     from macroscope.gate.decision import EXIT_CODES
     from macroscope.gate.evaluate import evaluate_policy, match_systems
-    from macroscope.gate.formats import format_text, write_result
+    from macroscope.gate.formats import as_json, format_text, write_result
     from macroscope.gate.policy import read_policy
     from macroscope.gate.policy_template import choose_pairs, write_starting_policy
     from macroscope.reporting.finished_runs import find_run
@@ -63,6 +75,6 @@ def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None,
         raise UsageError("--baseline is required: the run to compare the candidate with (or --init)")
     requirements = read_policy(policy)
     answer = evaluate_policy(match_systems(find_run(baseline), find_run(candidate)), requirements)
-    write_result(answer, json, junit)
-    typer.echo(format_text(answer))
+    write_result(answer, output, junit)
+    typer.echo(to_json(as_json(answer)) if json else format_text(answer))
     return EXIT_CODES[answer.verdict]
