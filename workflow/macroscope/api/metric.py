@@ -44,7 +44,7 @@ class MacroscopeMetric:
         n_jobs: int | None = None,
         paired: bool = True,
     ) -> None:
-        self._arguments = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
+        self._arguments: dict[str, Any] = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
         self._paired = paired
         self._added: dict[str, list[Any]] = {name: [] for name in _NAMES}
         self.result: Comparison | None = None

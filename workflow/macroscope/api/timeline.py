@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from html import escape
 from pathlib import Path
+from typing import TypeAlias
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -13,7 +14,7 @@ from macroscope.timelines.changes import Change, describe_first_change, find_fir
 from macroscope.timelines.figure import plot_timeline
 from macroscope.timelines.points import Point, read_points
 
-Run = str | Path | Comparison
+Run: TypeAlias = str | Path | Comparison
 
 
 class Timeline:

@@ -71,7 +71,7 @@ class MacroscopeCallback(TrainerCallback):
             raise MacroscopeError("a callback without texts; give `prompts`, or a function `sample`")
         self._reference, self.folder = reference, Path(folder)
         self._sample = sample or (lambda model, tokenizer: sample_texts(model, tokenizer, prompts, max_new_tokens))
-        self._arguments = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
+        self._arguments: dict[str, Any] = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
         self._seed = seed
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:

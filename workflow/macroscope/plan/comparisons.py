@@ -1,4 +1,4 @@
-"""What a config compares: which systems are judged by which critics, at matched length too, and with each other."""
+"""The comparisons of a config: critics with systems, also at matched length, and systems with each other."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
