@@ -41,6 +41,21 @@ def test_the_power_against_a_shift_of_normal_values_is_that_of_students_test(des
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n", [25, 50, 90])
+def test_intervals_cover_the_power_however_much_of_the_pool_a_subsample_takes(n):
+    """Subsamples of a pool are alike, so the share of rejections varies more between pools than within one."""
+    shifts = np.array([0.3, 0.15, 0])
+    powers = []
+    for seed in range(100):
+        rng = np.random.default_rng([seed, 11])
+        first, noise = rng.normal(size=(2, 100, 3))
+        powers += measure_power(first, first + noise + shifts, "paired", PowerSettings((n,), 60, 99, seed=seed))
+    truth = np.mean([power.value for power in powers])  # the share of rejections is unbiased
+    assert 0.2 < truth < 0.95
+    assert np.mean([power.low <= truth <= power.high for power in powers]) >= 0.92
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 def test_without_a_difference_the_rejections_are_the_level(design):
     rejected = []

@@ -7,10 +7,11 @@ T). Its p-value is by permutation: of the two sides within each pair of document
 otherwise. Scores and columns depend on the documents of both sides, not on which side each is of: the test is exact.
 
 The power at n documents per side is the share of rejections over subsamples of a pool of N documents, without
-replacement. Subsamples overlap, more so as n comes near N. If the statistic is about normal, the probit of the power
-rises with the effect times the root of n; the pool estimates the effect from N documents per side, so that its error
-adds a variance of n / N. The interval is therefore on the probit scale, with this variance and that of the number of
-subsamples.
+replacement: a U-statistic, so its mean is the power. Subsamples overlap, more so as f = n / N comes near 1. Let the
+statistic be about normal, and rejected with probability Phi(m). A pool shifts the mean of the statistic by an error of
+variance f, and its subsamples have only a variance of 1 - f around that. So the share of rejections is Phi((m + error)
+/ sqrt(1 - f)), and the interval of m is sqrt(1 - f) times the probit of the share, with a variance of f; the number of
+subsamples adds its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -177,17 +178,20 @@ def _is_significant(observed: Array, permuted: Array, spreads: Array) -> bool:
 
 
 def power_interval(value: float, repeats: int, overlap: float, confidence: float) -> tuple[float, float]:
-    """Return an interval of a power on the probit scale; see the module.
+    """Return an interval of a power; see the module.
 
     Parameters
     ----------
+    value
+        Share of rejections.
     overlap
-        Documents per side of a test, as a share of those of the pool.
+        Documents per side of a test, as a share of those of the pool, in (0, 1].
     """
     shrunk = (value * repeats + 0.5) / (repeats + 1)
-    centre = ndtri(shrunk)
-    density = np.exp(-(centre**2) / 2) / np.sqrt(2 * np.pi)
-    variance = overlap + shrunk * (1 - shrunk) / repeats / density**2
+    probit = ndtri(shrunk)
+    density = np.exp(-(probit**2) / 2) / np.sqrt(2 * np.pi)
+    of_subsamples = shrunk * (1 - shrunk) / repeats / density**2
+    centre, variance = np.sqrt(1 - overlap) * probit, overlap + (1 - overlap) * of_subsamples
     half = ndtri((1 + confidence) / 2) * np.sqrt(variance)
     return float(min(value, ndtr(centre - half))), float(max(value, ndtr(centre + half)))
 
