@@ -10,6 +10,7 @@ import pytest
 from matplotlib.text import Text
 
 import macroscope
+from macroscope.api.timeline import Timeline
 from macroscope.critics.clusters import figures as clusters
 from macroscope.critics.clusters.probing_figure import plot_probing
 from macroscope.critics.coherence.figures import plot_reliability_diagram
@@ -28,6 +29,7 @@ from macroscope.plotting import fit, style
 from macroscope.reporting import figures as reporting
 from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
 from macroscope.reporting.probabilities import plot_probabilities
+from macroscope.timelines import figure as timeline_figure
 
 AWKWARD = [
     "finetuned-on-all-of-the-encyclopaedia-with-titles-nucleus-0-95-temperature-1-second-seed-of-three",
@@ -164,6 +166,19 @@ GROWTH = pd.concat(
 DISTANCES = GROWTH.assign(d_own=0.1, d_reference=0.2, d_empirical=0.3, p_adjusted=0.01)
 NULL = pd.DataFrame({"statistic": list(tendencies.NULLS) * 20, "draw": RNG.normal(size=20 * len(tendencies.NULLS))})
 
+
+def timeline(points):
+    rows = [
+        {"corpus": c, "critic": critic, "statistic": s, "point": p, "position": at, "value": 0.6 + 0.01 * at}
+        for c in AWKWARD[:2]
+        for s in ("c2st_auc", "latent_nll")
+        for critic in ("tendencies", "strings")
+        for at, p in enumerate(points)
+    ]
+    tests = {f"{what}_{other}": 0.01 for what in ("change_from", "p_adjusted") for other in ("previous", "first")}
+    return pd.DataFrame(rows).assign(ci_low=0.4, ci_high=1.2, **tests)
+
+
 FIGURES = {
     (reporting, "plot_latent"): lambda s, _: reporting.plot_latent(
         headline(s), "coherence", "wiki", pd.DataFrame({"system": s[:1], "truth": [4.0]}), 95
@@ -211,6 +226,8 @@ FIGURES = {
     (tendencies, "plot_training_null"): lambda s, _: tendencies.plot_training_null(
         0.01, np.linspace(0.001, 0.1, 50), statistics(s, ["tvd_sup"])
     ),
+    (timeline_figure, "plot_timeline"): lambda s, _: timeline_figure.plot_timeline(timeline(s), None, 95),
+    (Timeline, "plot"): lambda s, _: Timeline(timeline(s), 0.95).plot(),
     (topics, "plot_covariances"): lambda s, _: topics.plot_covariances(
         [topics.Panel(name, np.eye(6), "latent NLL 12.34 nats") for name in (CONTROL, *s[:12])], 1.0, "covariance", 2
     ),

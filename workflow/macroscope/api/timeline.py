@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from macroscope.api.result import Comparison
 from macroscope.timelines.changes import Change, describe_first_change, find_first_change, make_table, shown_table
 from macroscope.timelines.figure import plot_timeline
-from macroscope.timelines.points import Point, read_points
+from macroscope.timelines.points import read_points
 
-Run: TypeAlias = str | Path | Comparison
+GivenRun: TypeAlias = str | Path | Comparison
 
 
 class Timeline:
@@ -29,8 +29,8 @@ class Timeline:
         columns `timelines.changes.COLUMNS`.
     """
 
-    def __init__(self, points: list[Point], table: pd.DataFrame) -> None:
-        self._points, self.table = points, table
+    def __init__(self, table: pd.DataFrame, confidence: float) -> None:
+        self.table, self._confidence = table, confidence
 
     @cached_property
     def first_change(self) -> Change | None:
@@ -39,7 +39,7 @@ class Timeline:
 
     def plot(self) -> Figure:
         """Plot the numbers over the points, with their intervals; the first change is marked."""
-        return plot_timeline(self.table, self.first_change, 100 * self._points[0].run.confidence)
+        return plot_timeline(self.table, self.first_change, 100 * self._confidence)
 
     def __repr__(self) -> str:
         return f"{shown_table(self.table).to_string()}\n\n{describe_first_change(self.table)}"
@@ -49,7 +49,7 @@ class Timeline:
 
 
 def timeline(
-    runs: Iterable[Run] | Mapping[str, Run],
+    runs: Iterable[GivenRun] | Mapping[str, GivenRun],
     *,
     critics: Iterable[str] = (),
     statistics: Iterable[str] = (),
@@ -81,8 +81,8 @@ def timeline(
     named = runs.items() if isinstance(runs, Mapping) else [("", run) for run in runs]
     arguments = [(f"{name}=" if name else "") + _path(run) for name, run in named]
     points = read_points(arguments)
-    return Timeline(points, make_table(points, list(critics), list(statistics)))
+    return Timeline(make_table(points, list(critics), list(statistics)), points[0].run.confidence)
 
 
-def _path(run: Run) -> str:
+def _path(run: GivenRun) -> str:
     return str(run.folder if isinstance(run, Comparison) else run)
