@@ -15,7 +15,7 @@ def experiments(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the configs of the papers' experiments, or copy one to edit and to run."""
+    """List the configs of experiments, or copy one."""
     import shlex
 
     from macroscope.errors import MacroscopeError, nearest

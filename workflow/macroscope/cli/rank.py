@@ -20,9 +20,9 @@ def rank(
     ] = None,
     language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1).")] = "en",
 ) -> None:
-    """Rank systems by how much their texts repeat themselves, the least first, without a judge.
+    """Rank systems by how monotonous their texts are.
 
-    Monotony is compared with real texts, at equal length; 0 is as monotonous as real text.
+    It needs no judge; the least monotonous system is first. Monotony is compared with real texts, at equal length; 0 is as monotonous as real text.
     """
     from macroscope.criticize.inputs import GivenFields
     from macroscope.natural_language.languages import require_code

@@ -16,9 +16,9 @@ def run(
     context: typer.Context,
     config: Annotated[Path, typer.Option(metavar="FILE", help="YAML file of the run.")],
 ) -> None:
-    """Run the workflow on a config, with further arguments of snakemake.
+    """Run the workflow on a config.
 
-    Results are written to the folder `results` of this folder. For example: macroscope run --config mine.yaml --cores 4
+    Further arguments are those of snakemake. Results are written to the folder `results` of this folder. For example: macroscope run --config mine.yaml --cores 4
     """
     from macroscope.config.schema import load_config
 
@@ -30,9 +30,9 @@ def demo(
     context: typer.Context,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the results.")] = Path("macroscope-demo"),
 ) -> None:
-    """Run a demonstration: a language model on passages of Wikipedia, and checks of every critic on simulated corpora.
+    """Run a demonstration on real and simulated texts.
 
-    It takes about 7 minutes. Text and model come from the package index; without it, the checks alone are run.
+    A language model continues passages of Wikipedia, and every critic is checked on simulated corpora. It takes about 7 minutes. Text and model come from the package index; without it, the checks alone are run.
 
     Further arguments are those of snakemake, such as --cores 4.
     """

@@ -30,7 +30,7 @@ def sensitivity(
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
 ) -> None:
-    """Measure which damages of real texts each critic finds, and with how many documents.
+    """Measure which damages of texts each critic finds.
 
     Real texts are damaged in known ways and doses, each critic reads them once, and its test is repeated on subsamples.
     Run again, it goes on where it stopped. Exit status: 0, 1 if there is no page, 2 wrong usage.

@@ -27,9 +27,9 @@ def timeline(
     figure: Annotated[Path | None, typer.Option(metavar="STEM", help="Figure to write: STEM.svg and STEM.pdf.")] = None,
     json: Json = False,
 ) -> None:
-    """Show numbers of several runs in their order, such as checkpoints, and the first change beyond chance.
+    """Compare the numbers of several runs in their order.
 
-    Each point is tested against the previous and the first; all p-values are adjusted together (Holm).
+    The runs are of checkpoints, for example. The first change beyond chance is named: each point is tested against the previous and the first; all p-values are adjusted together (Holm).
     """
     from macroscope.tables import write_output
     from macroscope.timelines.changes import describe_first_change, find_first_change, make_table, shown_table
