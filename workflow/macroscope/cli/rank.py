@@ -22,7 +22,8 @@ def rank(
 ) -> None:
     """Rank systems by how monotonous their texts are.
 
-    It needs no judge; the least monotonous system is first. Monotony is compared with real texts, at equal length; 0 is as monotonous as real text.
+    It needs no judge; the least monotonous system is first. Monotony is compared with real texts, at equal length; 0 is
+    as monotonous as real text.
     """
     from macroscope.criticize.inputs import GivenFields
     from macroscope.natural_language.languages import require_code

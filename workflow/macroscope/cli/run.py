@@ -18,7 +18,8 @@ def run(
 ) -> None:
     """Run the workflow on a config.
 
-    Further arguments are those of snakemake. Results are written to the folder `results` of this folder. For example: macroscope run --config mine.yaml --cores 4
+    Further arguments are those of snakemake. Results are written to the folder `results` of this folder. For example:
+    macroscope run --config mine.yaml --cores 4
     """
     from macroscope.config.schema import load_config
 
@@ -32,7 +33,8 @@ def demo(
 ) -> None:
     """Run a demonstration on real and simulated texts.
 
-    A language model continues passages of Wikipedia, and every critic is checked on simulated corpora. It takes about 7 minutes. Text and model come from the package index; without it, the checks alone are run.
+    A language model continues passages of Wikipedia, and every critic is checked on simulated corpora. It takes about 7
+    minutes. Text and model come from the package index; without it, the checks alone are run.
 
     Further arguments are those of snakemake, such as --cores 4.
     """

@@ -29,7 +29,8 @@ def timeline(
 ) -> None:
     """Compare the numbers of several runs in their order.
 
-    The runs are of checkpoints, for example. The first change beyond chance is named: each point is tested against the previous and the first; all p-values are adjusted together (Holm).
+    The runs are of checkpoints, for example. The first change beyond chance is named: each point is tested against the
+    previous and the first; all p-values are adjusted together (Holm).
     """
     from macroscope.tables import write_output
     from macroscope.timelines.changes import describe_first_change, find_first_change, make_table, shown_table
