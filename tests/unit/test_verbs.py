@@ -36,7 +36,7 @@ def test_users_verbs_come_before_those_of_developers(command):
     _, said, _ = command("--help")
     users, developers = said.split("Commands:")[1].split("Commands for developers:")
     assert [line.split()[0] for line in users.splitlines() if line.strip()] == [
-        *("criticize", "sensitivity", "rank", "timeline", "gate", "run", "demo", "experiments"),
+        *("criticize", "sensitivity", "rank", "timeline", "gate", "export", "run", "demo", "experiments"),
         *("human", "config", "statistics", "critics", "cluster"),
     ]
     assert [line.split()[0] for line in developers.splitlines() if line.strip()] == ["corpora", "systems", "reporting"]
@@ -50,7 +50,7 @@ def test_types_are_words(command):
         assert words in said
 
 
-@pytest.mark.parametrize(("line", "completed"), [("macroscope ex", "experiments"), ("macroscope gate --j", "--j")])
+@pytest.mark.parametrize(("line", "completed"), [("macroscope exper", "experiments"), ("macroscope gate --j", "--j")])
 def test_the_shell_completes_commands_and_options(command, monkeypatch, line, completed):
     monkeypatch.setenv("_MACROSCOPE_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", line)

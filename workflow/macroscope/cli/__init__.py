@@ -18,6 +18,7 @@ import typer
 from macroscope.cli import cluster, config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.cli.experiments import experiments
+from macroscope.cli.export import export
 from macroscope.cli.gate import WithoutVerdict, gate
 from macroscope.cli.rank import rank
 from macroscope.cli.run import PASSED_ON, demo, run
@@ -55,6 +56,7 @@ app.command()(sensitivity)
 app.command()(rank)
 app.command()(timeline)
 app.command()(gate)
+app.command()(export)
 app.command(context_settings=PASSED_ON)(run)
 app.command(context_settings=PASSED_ON)(demo)
 app.command()(experiments)

@@ -13,6 +13,7 @@ from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.missing import Missing, read_missing
 from macroscope.statistics.tidy import COLUMNS
+from macroscope.systems import kinds
 from macroscope.tables import read_csv
 
 CONFIG, STATISTICS, CORPORA, PAIRS = "config.json", "tables/statistics.csv", "tables/corpora.csv", "tables/pairs.csv"
@@ -80,6 +81,11 @@ class Run:
     def systems(self) -> set[str]:
         """Return the names of all systems with statistics, and of those that failed."""
         return {system for _, system, _, _ in self.numbers} | {entry.system for entry in self.missing if entry.system}
+
+    def is_judged(self, system: str) -> bool:
+        """Return whether a system is judged, and is no check, no real text, and no copy at matched length."""
+        options = self.config["systems"].get(system)
+        return options is not None and not kinds()[options["kind"]].data.check
 
     @property
     def confidence(self) -> float:
