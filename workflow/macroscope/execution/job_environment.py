@@ -78,7 +78,7 @@ def _importable(folder: Path) -> Path:
 
 def quiet() -> dict[str, str]:
     """Return environment variables that silence libraries in logs: macroscope logs its own progress. Others stay."""
-    variables = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    variables = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error"}
     return {name: value for name, value in variables.items() if name not in os.environ}
 
 
