@@ -48,7 +48,7 @@ class Progress:
         terminal = sys.stderr.isatty()
         # The command line's own stream escapes what moves the cursor.
         options = {"desc": escape_controls(self.description), "unit": self.unit, "file": sys.__stderr__}
-        self._bar = tqdm(total=self.total, leave=False, **options) if terminal else None
+        self._bar = tqdm(total=self.total, leave=False, disable=False, **options) if terminal else None
         return self
 
     def __exit__(self, *exception: object) -> None:
