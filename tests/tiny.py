@@ -5,7 +5,7 @@ from pathlib import Path
 
 from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.documents import Document
+from macroscope.documents import Document, Provenance, Section, write_documents
 
 
 def simulated_documents(order: str, n: int, seed: int) -> list[Document]:
@@ -21,6 +21,14 @@ def write_jsonl(path: Path, documents: list[Document], titles: bool = True) -> P
         lines.append(json.dumps({"id": document.id, "title": document.title, "sections": sections}))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_texts_of_lengths(path: Path, lengths: dict[str, int]) -> Path:
+    """Write a collection of texts of so many words, by their ids."""
+    texts = [Document(name, "test", None, (Section(None, "word " * length),)) for name, length in lengths.items()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_documents(path, texts, Provenance("test"))
     return path
 
 

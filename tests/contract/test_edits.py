@@ -37,6 +37,7 @@ RULES = {
         "explain_coherence",
         *(f"compare_{critic}" for critic in ("languages", "narrative", "tendencies", "topics")),
         *TABLES,
+        "write_reader",  # flags
     },
     "reporting.latex": TABLES,
     "reporting.human_figure": {"plot_figures"},

@@ -23,7 +23,8 @@ DEFAULT = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_shipped_configs_are_valid_and_can_be_planned(path):
     plan = Plan(load_config(path))
-    assert plan.targets() == [f"results/{plan.config.run}/{name}" for name in ("report.html", "reader")]
+    pages = ("report.html", "reader") if plan.config.sensitivity is None else ("sensitivity",)
+    assert plan.targets() == [f"results/{plan.config.run}/{name}" for name in pages]
     assert len(set(plan.critics.comparisons)) == len(plan.critics.comparisons)
     for corpus in plan.config.corpora:
         assert plan.corpora.raw_parts(corpus)

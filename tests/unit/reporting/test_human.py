@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from macroscope.files import write_json
+from macroscope.options import CONTROL
 from macroscope.plotting import save
 from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _plot_correlations
@@ -30,6 +31,7 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.tidy import COLUMNS as TIDY
+from tests.tiny import write_texts_of_lengths
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +49,9 @@ def run_of(tmp_path, entries, systems=NAMES):
         "human_judgements": entries,
     }
     write_json(tmp_path / "config.json", config)
+    for number, system in enumerate([CONTROL, *systems]):
+        path = tmp_path / "systems" / "web" / system / "samples.parquet"
+        write_texts_of_lengths(path, {f"{system}-{text}": 50 + 10 * number + text for text in range(3)})
     return Results(tmp_path / "config.json")
 
 
@@ -88,7 +93,7 @@ def test_nothing_is_written_without_a_configured_table(tmp_path):
     _write_correlations(results, statistics, tmp_path)
     _plot_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
     assert [*human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))] == []
-    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
+    assert {path.name for path in tmp_path.iterdir()} == {"config.json", "systems"}
 
 
 def test_tables_and_figures(made):

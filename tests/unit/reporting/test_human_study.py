@@ -28,6 +28,7 @@ from macroscope.reporting.results import Results
 from macroscope.resampling import Resampling
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from macroscope.tables import read_csv, write_csv
+from tests.tiny import write_texts_of_lengths
 from tests.unit.human.conftest import make_answers, write_texts
 
 pytestmark = pytest.mark.slow
@@ -81,6 +82,10 @@ def results(judged, tmp_path):
             path = results.place(kind, "coherence", corpus="web", system=system)
             path.parent.mkdir(parents=True, exist_ok=True)
             table.to_parquet(path)
+        samples = tmp_path / "results" / "r" / "systems" / "web" / system / "samples.parquet"
+        write_texts_of_lengths(
+            samples, {name: int(length) for name, length in zip(ids, rng.integers(50, 90, number), strict=True)}
+        )
     return results
 
 

@@ -102,7 +102,8 @@ def imply_damages(raw: Mapping[str, Any]) -> dict[str, Any]:
     cells = options.cells()
     comparison = {"corpus": options.corpus, "systems": [system for system, _, _ in cells], "critics": options.critics}
     given = raw.get("comparisons") or [comparison]
-    if [dict(each) | {"pairs": []} for each in given] != [comparison | {"pairs": []}]:
+    # The effective config has it with its defaults, which are empty or false.
+    if [{name: value for name, value in each.items() if value} for each in given] != [comparison]:
         raise ValueError("comparisons: a run with 'sensitivity' has none; put them in a config of their own")
     systems = {system: system_options(damage, dose) for system, damage, dose in cells}
     return {
