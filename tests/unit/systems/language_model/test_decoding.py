@@ -85,6 +85,18 @@ def test_rules_keep_what_their_definitions_say(name, kept, options):
         np.testing.assert_allclose(row, list(expected.values()), atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["peaked", "flat", "tied", "equal"])
+def test_a_truncation_of_a_large_vocabulary_is_that_of_a_whole_sort(kind):
+    """Few tokens are sorted if they are enough; of equal ones, the first are kept."""
+    values = torch.randn(20, 9000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    logits = {"peaked": 5 * values, "flat": values / 10, "tied": values.round(), "equal": 0 * values}[kind]
+    probabilities = logits.softmax(-1)
+    order = probabilities.argsort(dim=-1, stable=True, descending=True)
+    ordered = probabilities.gather(-1, order)
+    expected = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order, ordered.cumsum(-1) - ordered < 0.9)
+    assert torch.equal(distribution(logits, rule("nucleus", p=0.9)) > 0, expected)
+
+
 @pytest.mark.parametrize(
     "decoding",
     [rule("nucleus", p=0.7), rule("top_k", k=3, temperature=2.0), rule("typical", p=0.6), rule("min_p", p=0.2)],

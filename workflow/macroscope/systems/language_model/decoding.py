@@ -7,6 +7,9 @@ import torch
 
 from macroscope.systems.language_model.options import Ancestral, MinP, Nucleus, Temperature, TokenRule, TopK, Typical
 
+_FIRST_RANKED = 1024
+"""Number of tokens of lowest rank that are sorted first."""
+
 
 def distribution(logits: torch.Tensor, rule: TokenRule) -> torch.Tensor:
     """Compute the probabilities of the next token: first the temperature, then the rule's truncation.
@@ -68,11 +71,35 @@ def _min_p(probabilities: torch.Tensor, rule: MinP) -> torch.Tensor:
 
 
 def _mark_until(probabilities: torch.Tensor, rank: torch.Tensor, mass: float) -> torch.Tensor:
-    """Mark the tokens of lowest rank, the fewest whose probabilities reach `mass`."""
-    order = rank.argsort(dim=-1, stable=True)
+    """Mark the tokens of lowest rank, the fewest whose probabilities reach `mass`; of equal ones, the first.
+
+    Of a large vocabulary few tokens are kept, so the first ones are selected, and only those are sorted. Rows in which
+    they do not reach the mass are tried again with more.
+    """
+    marked = torch.zeros_like(probabilities, dtype=torch.bool)
+    rows = torch.arange(len(probabilities), device=probabilities.device)
+    size = _FIRST_RANKED
+    while len(rows):
+        marks, is_enough = _mark_among_first(probabilities[rows], rank[rows], mass, size)
+        marked[rows[is_enough]] = marks[is_enough]
+        rows, size = rows[~is_enough], 8 * size
+    return marked
+
+
+def _mark_among_first(
+    probabilities: torch.Tensor, rank: torch.Tensor, mass: float, size: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mark as `_mark_until`, among the `size` tokens of lowest rank; return also in which rows these are enough."""
+    size = min(size, probabilities.shape[-1])
+    first = rank.topk(size, dim=-1, largest=False, sorted=False).indices.sort(dim=-1).values
+    order = first.gather(-1, rank.gather(-1, first).argsort(dim=-1, stable=True))
     ordered = probabilities.gather(-1, order)
     before = ordered.cumsum(-1) - ordered
-    return torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order, before < mass)
+    marks = torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order, before < mass)
+    # Tokens as far as the last one of the selected may have equals that were not selected.
+    ranks = rank.gather(-1, order)
+    is_enough = ((ranks < ranks[:, -1:]) & (before + ordered >= mass)).any(-1)
+    return marks, is_enough | (size == probabilities.shape[-1])
 
 
 _TRUNCATIONS: dict[type, Callable[[torch.Tensor, Any], torch.Tensor] | None] = {
