@@ -26,7 +26,8 @@ settings.load_profile("untimed")
 HEAVY_PACKAGES = (
     r"torch|transformers|subprocess|multiprocessing|playwright|tests\.browser|snakemake|http\.server|socketserver"
 )
-HEAVY = re.compile(rf"^\s*(?:import|from) (?:{HEAVY_PACKAGES})\b|\b(?:write_encoder|tiny_model)\(", re.MULTILINE)
+_IMPORTS = r"^\s*(?:import|from) |importorskip\(\""
+HEAVY = re.compile(rf"(?:{_IMPORTS})(?:{HEAVY_PACKAGES})\b|\b(?:write_encoder|tiny_model)\(", re.MULTILINE)
 """Tests that `--quick` leaves out: those that need torch, a process, a browser, a workflow or a server."""
 MODEL_PACKAGES = {"torch", "transformers"}
 """Packages that take seconds to import: no module that `--quick` reads may import them, however indirectly."""
