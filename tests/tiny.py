@@ -25,7 +25,7 @@ def write_jsonl(path: Path, documents: list[Document], titles: bool = True) -> P
 
 
 def write_texts_of_lengths(path: Path, lengths: dict[str, int]) -> Path:
-    """Write a collection of texts of so many words, by their ids."""
+    """Write a collection of texts, given the number of words of each by its id."""
     texts = [Document(name, "test", None, (Section(None, "word " * length),)) for name, length in lengths.items()]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_documents(path, texts, Provenance("test"))

@@ -17,7 +17,7 @@ from ..setting import Case, Run, Setting
 UNLIKE = 4.0
 """Shift of the scores of a text that is unlike real text, in standard deviations."""
 CRITICS = (True, False)
-"""Whether each critic's score is a distance."""
+"""True for each critic whose score is a distance."""
 
 
 def simulate(

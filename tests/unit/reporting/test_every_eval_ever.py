@@ -79,8 +79,9 @@ def run(tmp_path):
     return Run(tmp_path, {"run": "r", "systems": systems, "statistics": {"confidence": 0.95}}, numbers, {})
 
 
-def test_a_record_has_what_the_schema_requires(run, tmp_path):
+def test_a_record_has_what_the_schema_requires(run, tmp_path, caplog):
     (path,) = write_records(run, [], tmp_path / "out", "Us", "third_party")
+    assert "other is left out: no critic gives its detectability" in caplog.text
     record = json.loads(path.read_text())
     jsonschema.validate(record, SCHEMA)
     assert path.name == "mine.json"

@@ -140,7 +140,11 @@ def test_numbers_that_depend_on_sizes_need_equal_ones(tmp_path):
 
 
 def test_systems_of_a_run_are_points_in_the_order_of_their_numbers(tmp_path):
-    folder = write_run(tmp_path / "run", [number(0.7, system=name) for name in ("s-1000", "s-200", "control", "s-90")])
+    names = ("s-1000", "s-200", "control", "s-90", "s-90@matched", "shuffled")
+    folder = write_run(tmp_path / "run", [number(0.7, system=name) for name in names])
+    config = json.loads((folder / "config.json").read_text())
+    config["systems"]["shuffled"] = {"kind": "perturbation"}  # a check
+    (folder / "config.json").write_text(json.dumps(config))
     assert [point.name for point in read_points([str(folder)])] == ["s-90", "s-200", "s-1000"]
     assert [point.name for point in read_points([f"new={folder}:s-200", f"{folder}:s-90"])] == ["new", "s-90"]
 

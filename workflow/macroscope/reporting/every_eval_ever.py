@@ -5,6 +5,7 @@ which the format requires. Other statistics have no side that is better.
 """
 
 import json
+import logging
 import math
 import time
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from macroscope.files import write_json
 from macroscope.options import fit_for_paths
 from macroscope.reporting.finished_runs import STATISTICS, Key, Number, Run
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
+
+log = logging.getLogger("macroscope")
 
 SCHEMA_VERSION = "0.2.2"
 Relationship = Literal["first_party", "third_party", "collaborative", "other"]
@@ -38,7 +41,7 @@ def write_records(
     Parameters
     ----------
     systems
-        Systems to export; empty: all that are no checks.
+        Systems to export; empty: all that are judged and have a detectability.
     folder
         Folder that is new, or has only files of other names.
     organization
@@ -47,14 +50,17 @@ def write_records(
     Raises
     ------
     MacroscopeError
-        If a system has no detectability, or its file exists.
+        If a named system, or every system, has no detectability, or a file exists.
     """
     chosen = list(systems) or sorted(filter(run.is_judged, run.systems))
-    made = {system: _scores(run, system) for system in chosen}
-    if without := next((system for system, scores in made.items() if not scores), None):
-        raise MacroscopeError(f"{run.folder}: no critic gives a detectability of {without!r}; choose another system")
+    made = {system: scores for system in chosen if (scores := _scores(run, system))}
+    for system in chosen:
+        if system in systems and system not in made:
+            raise MacroscopeError(f"{run.folder}: no critic gives a detectability of {system!r}; choose another system")
+        if system not in made:
+            log.warning("%s is left out: no critic gives its detectability", system)
     if not made:
-        raise MacroscopeError(f"{run.folder}: no system is judged; give a run with one")
+        raise MacroscopeError(f"{run.folder}: no system has a detectability; give a run with one")
     created = str(int(time.time()))
     paths = {system: folder / f"{fit_for_paths(system)}.json" for system in made}
     if existing := next((path for path in paths.values() if path.exists()), None):

@@ -11,7 +11,9 @@ import pandas as pd
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
+from macroscope.matched_length import is_matched
 from macroscope.missing import Missing, read_missing
+from macroscope.options import KEPT_NAMES
 from macroscope.statistics.tidy import COLUMNS
 from macroscope.systems import kinds
 from macroscope.tables import read_csv
@@ -83,9 +85,11 @@ class Run:
         return {system for _, system, _, _ in self.numbers} | {entry.system for entry in self.missing if entry.system}
 
     def is_judged(self, system: str) -> bool:
-        """Return whether a system is judged, and is no check, no real text, and no copy at matched length."""
+        """Return whether a system is judged: it is no check, no real text, and no copy at matched length."""
+        if system in KEPT_NAMES or is_matched(system):
+            return False
         options = self.config["systems"].get(system)
-        return options is not None and not kinds()[options["kind"]].data.check
+        return options is None or not kinds()[options["kind"]].data.check
 
     @property
     def confidence(self) -> float:

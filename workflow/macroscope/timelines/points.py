@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from macroscope.errors import MacroscopeError
-from macroscope.options import KEPT_NAMES
 from macroscope.reporting.finished_runs import Run, find_run
 
 _RESULTS = "results"
@@ -40,7 +39,7 @@ def read_points(arguments: Sequence[str]) -> list[Point]:
     ----------
     arguments
         Runs in their order, each FOLDER or FOLDER:SYSTEM (see `find_run`), perhaps with a name in front: NAME=FOLDER. A
-        run without a system has a point per system, in the order of their names, numbers by their size.
+        run without a system has a point per system that is judged, in the order of their names, numbers by their size.
 
     Returns
     -------
@@ -86,11 +85,11 @@ def _read(argument: str) -> Iterator[tuple[str, str, Run, str]]:
     has_name = bool(sign) and not Path(argument).exists()
     folder = rest if has_name else argument
     run, chosen = find_run(folder)
-    systems = [chosen] if chosen else sorted(run.systems - set(KEPT_NAMES), key=natural_order)
+    systems = [chosen] if chosen else sorted(filter(run.is_judged, run.systems), key=natural_order)
     if has_name and len(systems) != 1:
         raise MacroscopeError(f"{argument}: one name for {len(systems)} systems; give one: NAME=FOLDER:SYSTEM")
     if not systems:
-        raise MacroscopeError(f"{folder}: the run has no system besides real text")
+        raise MacroscopeError(f"{folder}: the run judges no system")
     for system in systems:
         yield (name if has_name else ""), folder, run, system
 
