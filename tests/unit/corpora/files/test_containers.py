@@ -99,11 +99,12 @@ def test_tables(case, tmp_path):
     assert provenance.source.get(REMARKS) == (None if remark is None else [remark])
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_a_table_without_a_suffix(separator, tmp_path):
+def test_a_table_without_a_suffix(separator, end, tmp_path):
     """As it comes from the standard input."""
     rows = [["ID", "text"], ["a", "A fox ran."], ["b", "It rained."]]
-    (tmp_path / "mine").write_text("".join(separator.join(row) + "\n" for row in rows))
+    (tmp_path / "mine").write_bytes("".join(separator.join(row) + end for row in rows).encode())
     assert read(tmp_path / "mine")[0] == EXPECTED
     (tmp_path / "mine").write_text("Some text, and more.\n")
     with pytest.raises(MacroscopeError, match="unknown format"):

@@ -25,7 +25,8 @@ _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical ba
 
 def is_delimited(beginning: bytes, named: Collection[str] = ()) -> bool:
     """Return whether the first line of a file names two or more columns, and a known field among them."""
-    line = beginning.decode("utf-8-sig", "replace").partition("\n")[0].strip()
+    # Lines may end with carriage returns alone, as in files of old spreadsheets.
+    line = io.StringIO(beginning.decode("utf-8-sig", "replace"), newline=None).readline().strip()
     rows = (next(csv.reader([line], delimiter=separator), []) for separator in _SEPARATORS)
     return any(len(row) > 1 and has_known_name(row, known_names(named)) for row in rows)
 
