@@ -5,8 +5,7 @@ from hashlib import blake2b
 
 OPENING_WORDS = 8
 OPENING_CHARACTERS = 80
-PROMPT_KEY = "prompt:"
-"""Beginning of the key of a prompt, which stands in place of an opening."""
+_PROMPT_KEY = re.compile(r"(prompt:[0-9a-f]{32})(?: |$)")
 _NUMBER = re.compile(r" \((?:sample|passage) \d+\)$")
 
 
@@ -39,4 +38,21 @@ def opening_of(text: str) -> str:
 def key_of_prompt(prompt: str) -> str:
     """Return a key for a prompt, whatever its white space; prompts often begin alike, so that it needs all words."""
     digest = blake2b(" ".join(prompt.split()).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return f"{PROMPT_KEY}{digest}"
+    return f"prompt:{digest}"
+
+
+def key_of_text(text: str, prompt: str | None) -> str:
+    """Return what a text shares with others of its prompt: the prompt's key, or the first words, or both.
+
+    The first words count where the prompt is unknown, and where the text begins with it: a real text of which the
+    prompt was taken may stand in a file that does not name it.
+    """
+    if prompt is None or not prompt.strip():
+        return opening_of(text)
+    return f"{key_of_prompt(prompt)} {opening_of(text)}".rstrip() if text.startswith(prompt) else key_of_prompt(prompt)
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """Return the prompt's key and the first words of a key of `key_of_text`, "" for what it does not have."""
+    match = _PROMPT_KEY.match(key)
+    return (match[1], key[match.end() :]) if match else ("", key)

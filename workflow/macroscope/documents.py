@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from macroscope.document_keys import key_of_prompt, opening_of
+from macroscope.document_keys import key_of_text
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, parse_as
 
@@ -71,7 +71,7 @@ class Document:
     original
         Text that the document translates, or None.
     prompt
-        Prompt that the document answers and does not contain, or None.
+        Prompt that the document answers or begins with, or None.
     """
 
     id: str
@@ -90,8 +90,8 @@ class Document:
 
     @property
     def opening(self) -> str:
-        """Return the key of the prompt, or the first words if it is unknown; see `opening_of`."""
-        return opening_of(self.text) if self.prompt is None else key_of_prompt(self.prompt)
+        """Return what the text shares with others of its prompt; see `document_keys.key_of_text`."""
+        return key_of_text(self.text, self.prompt)
 
 
 @dataclass

@@ -183,6 +183,22 @@ def test_profile_table(tmp_path):
     assert profile.splits.total() == 30
 
 
+def test_texts_that_begin_alike_are_counted_unless_they_are_of_one_prompt(tmp_path):
+    openings = ["One morning the old fox left its den again", "Nobody in the village had ever seen such a"]
+    texts = [f"{opening} {ending}." for opening in openings for ending in ("day", "thing", "night")]
+    rest = [f"Text number {n} begins in another way than all others." for n in range(14)]
+    path = tmp_path / "mine.jsonl"
+
+    def row(records):
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return table_of(profile_texts("m", [path]), []).loc["texts that share their opening", "m"]
+
+    hint = "; if each is a prompt, name its field: --prompt-field"
+    assert row([{"text": text} for text in (*texts, *rest[:4])]) == f"6, of 2 openings{hint}"
+    assert row([{"text": text, "prompt": text[:20]} for text in (*texts, *rest)]) == "0"
+    assert row([{"text": text} for text in (*texts[:2], *rest)]) == "2"
+
+
 def test_documents_with_titles_on_some_sections_only_are_counted(tmp_path):
     path = tmp_path / "partly.jsonl"
     sections = [{"title": "life", "text": "He was born."}, {"title": None, "text": "He died."}]

@@ -13,6 +13,7 @@ from macroscope.critics.attributions import (
     read_scores,
     write_attributions,
 )
+from macroscope.document_keys import key_of_prompt
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
@@ -142,6 +143,9 @@ def test_texts_are_paired_by_id_or_by_an_opening_that_is_unique():
     paired = PairedTexts(pd.DataFrame({"opening": ["once upon", "twice", "twice", ""]}, index=list("abcd")))
     assert paired.find_rows([("a", "x"), ("n", "once upon"), ("m", "twice"), ("o", "")]) == [0, 0, None, None]
     assert paired.find_rows([("m", "once upon"), ("n", "once upon")]) == [None, None]
+    prompted = PairedTexts(pd.DataFrame({"opening": [key_of_prompt("p"), "once upon"]}, index=list("ab")))
+    keys = [("m", f"{key_of_prompt('p')} twice"), ("n", f"{key_of_prompt('q')} once upon")]
+    assert prompted.find_rows(keys) == [0, 1]
 
 
 def test_real_texts_of_a_comparison_replace_the_control(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.document_keys import key_of_prompt
+from macroscope.document_keys import key_of_prompt, key_of_text
 from macroscope.statistics.document_groups import (
     Units,
     find_repeats,
@@ -104,6 +104,20 @@ def test_texts_of_one_prompt_are_repeats_whatever_their_ids():
     assert find_repeats(table).tolist() == [False, True, False, False, True]
     sections = keys_of(["a", "a", "b", "b"], [prompts[0]] * 4)
     assert find_repeats(sections).tolist() == [False, False, True, True]
+
+
+def test_texts_that_begin_with_their_prompt_are_repeats_and_pairs():
+    """Their pairs may name the prompt, or only begin with the same words."""
+    prompts = [f"Tale {n} of the old king of the northern islands" for n in range(3)]
+    texts = [f"{prompt} who {deed}." for prompt in prompts[:2] for deed in ("slept", "ran")]
+    keys = [key_of_text(text, prompts[number // 2]) for number, text in enumerate(texts)]
+    mine = keys_of(list("abcd"), keys)
+    assert find_repeats(mine).tolist() == [False, True, False, True]
+    for real_keys in ([key_of_text(f"{prompt} of old.", None) for prompt in prompts], map(key_of_prompt, prompts)):
+        ours, theirs = paired_groups(*group_labels(keys_of(["r1", "r2", "r3"], [*real_keys]), mine))
+        assert theirs.tolist() == [ours[0]] * 2 + [ours[1]] * 2
+        assert 0 not in theirs
+        assert ours[2] == 0
 
 
 def test_prompts_of_both_sides_pair_all_their_texts():

@@ -17,7 +17,7 @@ from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
 from macroscope.criticize.languages import describe_languages, languages_differ
 from macroscope.criticize.typesetting import Marks, count_marks, describe_marks, different_families
-from macroscope.document_keys import shared_id
+from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import SPLITS, Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_language
 from macroscope.natural_language.languages import ENGLISH
@@ -29,6 +29,8 @@ from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
 NARRATIVE_SENTENCES = 5
+_MANY_SHARE = 0.2
+"""Share of the texts from which on texts that begin alike may be of one prompt, which nothing in the file says."""
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""
 TOPICAL_OCCURRENCES = 10
@@ -115,6 +117,12 @@ class Profile:
         """Return the number of documents with the text of an earlier one."""
         return self.documents - len(set(self.texts))
 
+    def count_shared_openings(self) -> tuple[int, int]:
+        """Return the number of openings that texts of different prompts share, and of these texts."""
+        openings = Counter(opening for opening, _ in {*zip(self.openings, self.prompts, strict=True)} if opening)
+        shared = {opening for opening, prompts in openings.items() if prompts > 1}
+        return len(shared), sum(opening in shared for opening in self.openings)
+
     def counted(self) -> dict[str, int]:
         """Return the counts that critics may require (`critics.declaration.COUNTED`)."""
         return {
@@ -169,8 +177,9 @@ def _add(profile: Profile, document: Document) -> None:
     words, language = count_words(text), detect_language(text)
     profile.words.append(words)
     profile.ids.append(_hash(document.id))
-    profile.prompts.append(_hash(shared_id(document.id) if document.prompt is None else document.opening))
-    opening = document.opening
+    prompt, first_words = split_key(document.opening)
+    opening = first_words or prompt
+    profile.prompts.append(_hash(prompt or shared_id(document.id)))
     profile.openings.append(_hash(opening) if opening else 0)
     profile.texts.append(_hash(" ".join(text.split())))
     titles = [bool(section.title) for section in document.sections]
@@ -228,6 +237,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
         "prompts": _prompts(profile),
+        "texts that share their opening": _shared_openings(profile),
         "texts that occur again": f"{profile.repeated:,}",
         "left out": "; ".join(f"{number:,} {name}" for name, number in dropped.items()) or "none",
         "characters composed (NFC)": f"in {profile.not_composed:,} texts",
@@ -248,6 +258,14 @@ def _prompts(profile: Profile) -> str:
     if number < FEWEST_PROMPTS:
         return f"{number:,}: too few to say anything of texts of other prompts; each text counts"
     return f"{number:,} with {profile.documents / number:.1f} texts on average; those of a prompt count as one"
+
+
+def _shared_openings(profile: Profile) -> str:
+    """Return how many texts begin alike without being of one prompt, and what to do if they are."""
+    openings, texts = profile.count_shared_openings()
+    if texts < _MANY_SHARE * profile.documents or not texts:
+        return f"{texts:,}"
+    return f"{texts:,}, of {openings:,} openings; if each is a prompt, name its field: --prompt-field"
 
 
 def _read_as(profile: Profile) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from macroscope.document_keys import PROMPT_KEY, key_of_prompt, shared_id
+from macroscope.document_keys import key_of_text, shared_id, split_key
 from macroscope.statistics.document_sums import Sample
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS, ID, KEYS, OPENING
 
@@ -37,27 +37,45 @@ def group_labels(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] 
     size, links = len(rows), []
     for name in keys:
         if name in first and name in second:
-            codes = _codes(first, second, name)
-            has_value = codes >= 0
-            links.append((rows[has_value], size + codes[has_value]))
-            size += int(codes.max(initial=-1)) + 1
+            for codes in _codes(first, second, name):
+                has_value = codes >= 0
+                links.append((rows[has_value], size + codes[has_value]))
+                size += int(codes.max(initial=-1)) + 1
     ends = np.concatenate(links, axis=1) if links else np.empty((2, 0), dtype=np.int64)
     graph = sparse.coo_matrix((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(size, size))
     groups = np.unique(connected_components(graph, directed=False)[1][: len(rows)], return_inverse=True)[1]
     return groups[: len(first)], groups[len(first) :]
 
 
-def _codes(first: pd.DataFrame, second: pd.DataFrame, name: str) -> Integers:
-    """Return the number of each value of a key, -1 for values that link no rows; see `group_labels`."""
+def _codes(first: pd.DataFrame, second: pd.DataFrame, name: str) -> list[Integers]:
+    """Return the numbers of the values of a key, -1 for values that link no rows; see `group_labels`.
+
+    An opening has two values, the prompt's key and the first words.
+    """
     values = pd.concat([first[name], second[name]])
-    codes = pd.factorize(_shared_ids(values) if name == ID else values)[0]
-    codes[(values == "").to_numpy()] = -1
-    if name == OPENING:
+    if name != OPENING:
+        return [_numbers(_shared_ids(values) if name == ID else values)]
+    both = [_numbers(part) for part in _parts(values)]
+    for codes in both:
         n_values = int(codes.max(initial=-1)) + 1
         samples = (codes[: len(first)], first), (codes[len(first) :], second)
         counts = [np.bincount(_once_per_prompt(*sample), minlength=n_values) for sample in samples]
         codes[~np.append((counts[0] == 1) & (counts[1] == 1), False)[codes]] = -1
+    return both
+
+
+def _numbers(values: pd.Series) -> Integers:
+    """Return the number of each value, -1 for missing and empty ones."""
+    codes = np.asarray(pd.factorize(values)[0], dtype=np.int64)
+    codes[(values == "").to_numpy()] = -1
     return codes
+
+
+def _parts(openings: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return the prompts' keys and the first words of openings; missing ones have neither."""
+    codes, distinct = pd.factorize(openings)
+    parts = np.array([*map(split_key, distinct), ("", "")], dtype=object)[codes]
+    return pd.Series(parts[:, 0], openings.index), pd.Series(parts[:, 1], openings.index)
 
 
 def _once_per_prompt(codes: Integers, table: pd.DataFrame) -> Integers:
@@ -104,24 +122,21 @@ def find_repeated_documents(collection: Path) -> NDArray[np.bool_]:
     columns = [name for name in (ID, "prompt") if name in pq.read_schema(collection).names]
     documents = pd.read_parquet(collection, columns=columns)
     if "prompt" in documents:
-        documents[OPENING] = documents["prompt"].map(key_of_prompt, na_action="ignore")
+        documents[OPENING] = [key_of_text("", prompt) for prompt in documents["prompt"]]
     return find_repeats(documents)
 
 
 def _prompts(table: pd.DataFrame) -> pd.Series:
     prompts = _shared_ids(table[ID])
     if OPENING in table:
-        prompts = prompts.where(~_is_prompt(table[OPENING]), table[OPENING])
+        keys = _parts(table[OPENING])[0]
+        prompts = prompts.where(keys == "", keys)
     return table[ID] if _are_too_few(prompts, table[ID]) else prompts
 
 
 def _are_too_few(prompts: pd.Series, ids: pd.Series) -> bool:
     number = prompts.nunique()
     return bool(number < FEWEST_PROMPTS and number < ids.nunique())
-
-
-def _is_prompt(openings: pd.Series) -> pd.Series:
-    return openings.map(lambda opening: isinstance(opening, str) and opening.startswith(PROMPT_KEY)).astype(bool)
 
 
 def _shared_ids(ids: pd.Series) -> pd.Series:

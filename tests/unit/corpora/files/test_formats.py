@@ -347,10 +347,10 @@ def test_a_prompt_at_the_beginning_of_a_generated_text_is_taken_off_and_counted(
 
 
 def test_a_text_of_ours_that_begins_with_its_prompt_stays_whole(tmp_path):
-    """A reference without a field for the prompt has its first words, too, by which both are paired."""
     records = [{"prompt": PROMPTS[0], "text": f"{PROMPTS[0]} {TEXTS[0]}"}, {"prompt": PROMPTS[1], "text": TEXTS[1]}]
     documents_read, _ = read(write(tmp_path / "f.jsonl", records))
-    assert [record[1:] for record in documents_read] == [(None, f"{PROMPTS[0]} {TEXTS[0]}"), (PROMPTS[1], TEXTS[1])]
+    whole = f"{PROMPTS[0]} {TEXTS[0]}"
+    assert [record[1:] for record in documents_read] == [(PROMPTS[0], whole), (PROMPTS[1], TEXTS[1])]
 
 
 def test_prompts_pair_texts_whatever_their_first_words(tmp_path):

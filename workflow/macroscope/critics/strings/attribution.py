@@ -12,6 +12,7 @@ from macroscope.critics.strings.estimators import NgramDistribution, NgramEstima
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.critics.subsampling import subsample
+from macroscope.document_keys import split_key
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import locate_pieces
@@ -28,7 +29,7 @@ class Halves:
     Attributes
     ----------
     half_of
-        Half (0 or 1) of each real text, by its id and by its opening.
+        Half (0 or 1) of each real text, by its id, by its prompt and by its first words.
     models
         Models that score texts of half 0 and of half 1; each is fitted to the other half.
     """
@@ -52,8 +53,9 @@ class Halves:
         half_of: dict[str, int] = {}
         texts_by_half: tuple[list[str], list[str]] = ([], [])
         for number, (name, opening, text) in enumerate(zip(real.ids, real.openings, real.texts, strict=True)):
-            half = half_of.get(opening, number % 2) if opening else number % 2
-            half_of |= {name: half, opening: half} if opening else {name: half}
+            keys = [key for key in split_key(opening) if key]
+            half = next((half_of[key] for key in keys if key in half_of), number % 2)
+            half_of |= dict.fromkeys([name, *keys], half)
             texts_by_half[half].append(text)
         if not all(texts_by_half):
             raise MacroscopeError(
@@ -76,8 +78,8 @@ class Halves:
         return [surprisals[i] for i in range(len(words))]
 
     def _half(self, name: str, opening: str) -> int:
-        key = name if name in self.half_of else opening
-        return self.half_of.get(key, crc32(name.encode()) % 2)
+        keys = [key for key in (name, *split_key(opening)) if key in self.half_of]
+        return self.half_of[keys[0]] if keys else crc32(name.encode()) % 2
 
 
 def attribute(texts: Collection, control_latents: Path, *, options: StringsOptions, output: Path) -> None:

@@ -17,12 +17,16 @@ import pandas as pd
 
 from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
+from macroscope.document_keys import split_key
 from macroscope.progress import progress
 from macroscope.statistics.cross_fitted_tests import Folds, Order
 from macroscope.statistics.document_groups import Integers, group_labels, paired_groups
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.sampled_divergences import CrossFittedScores
+
+_PARTS = ("prompt", "first_words")
+"""Columns of the parts of an opening."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,13 @@ def group_texts(reference: Texts, candidate: Texts, folds: int) -> tuple[Integer
     """
     # Empty keys do not pair texts, but empty texts are equal.
     sides = [keys.keys.assign(text=[f"={text}" for text in keys.texts]) for keys in (reference, candidate)]
-    counts = pd.concat([keys["opening"] for keys in sides]).value_counts()
-    prompts = counts.index[counts <= (len(reference) + len(candidate)) / (2 * folds)]
-    sides = [keys.assign(prompt=keys["opening"].where(keys["opening"].isin(prompts))) for keys in sides]
-    return group_labels(sides[0], sides[1], (*KEYS, "text", "prompt"))
+    most = (len(reference) + len(candidate)) / (2 * folds)
+    for part, name in enumerate(_PARTS):
+        values = [pd.Series([split_key(key)[part] for key in keys["opening"]], keys.index) for keys in sides]
+        counts = pd.concat(values).value_counts()
+        limited = [value.where(value.map(counts) <= most) for value in values]
+        sides = [keys.assign(**{name: value}) for keys, value in zip(sides, limited, strict=True)]
+    return group_labels(sides[0], sides[1], (*KEYS, "text", *_PARTS))
 
 
 def assign_folds(groups: tuple[Integers, Integers], folds: int, seed: int) -> tuple[Folds, Folds]:

@@ -17,7 +17,7 @@ from macroscope.critics.latents import write_latents
 from macroscope.critics.tendencies.features import compression_ratio, count_features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, LATENTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.document_keys import opening_of
+from macroscope.document_keys import key_of_text
 from macroscope.documents import Collection, Document, in_batches
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.tokens import Batch, Tokenizer, make_tokenizer
@@ -81,7 +81,7 @@ def _split_into_texts(document: Document, unit: str) -> Iterator[tuple[str, str]
     parts = [section.text for section in document.sections]
     if unit == "line":
         parts = [line for part in parts for line in part.split("\n")]
-    yield from ((document.opening if document.prompt is not None else opening_of(part), part) for part in parts)
+    yield from ((key_of_text(part, document.prompt), part) for part in parts)
 
 
 def _compute_latents_in_parallel(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from macroscope.critics.attributions import read_real_scores, read_scores
 from macroscope.critics.excerpts import shorten
+from macroscope.document_keys import split_key
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.flags import Flags
@@ -106,17 +107,25 @@ class PairedTexts:
     """
 
     def __init__(self, keys: pd.DataFrame) -> None:
-        openings = keys[OPENING].tolist()
+        parts = [split_key(opening) for opening in keys[OPENING]]
         self._ids = {name: row for row, name in enumerate(keys.index)}
-        counts = Counter(filter(None, openings))
-        self._openings = {opening: row for row, opening in enumerate(openings) if counts[opening] == 1}
+        counts = _count_parts(parts)
+        self._rows = {part: row for row, both in enumerate(parts) for part in both if counts[part] == 1}
 
     def find_rows(self, keys: list[tuple[str, str]]) -> list[int | None]:
         """Return the row of the real text paired with each text of a system; None for unpaired texts."""
-        counts = Counter(opening for _, opening in keys)
-        return [
-            self._ids.get(name, self._openings.get(opening) if counts[opening] == 1 else None) for name, opening in keys
+        parts = [split_key(opening) for _, opening in keys]
+        counts = _count_parts(parts)
+        by_part = [
+            next((self._rows[part] for part in both if counts[part] == 1 and part in self._rows), None)
+            for both in parts
         ]
+        return [self._ids.get(name, row) for (name, _), row in zip(keys, by_part, strict=True)]
+
+
+def _count_parts(parts: list[tuple[str, str]]) -> Counter[str]:
+    """Count the texts of each prompt, and those that begin with the same words."""
+    return Counter(part for both in parts for part in both if part)
 
 
 @dataclass

@@ -22,8 +22,7 @@ def document_answers(record: Fields) -> Iterator[Answer]:
     """Return the text, or the sections, of a record in this project's own format."""
     further = {name: record[name] for name in (*OPTIONAL, *OF_SECTIONS) if name in record}
     text, prompt = record.get("text", ...), record.get("prompt")
-    if not isinstance(prompt, str) or (isinstance(text, str) and text.startswith(prompt)):
-        prompt = None  # a text that begins with its prompt is paired by its first words, as texts without one are
+    prompt = prompt if isinstance(prompt, str) else None
     yield Answer(text, prompt, record.get("id"), as_text(record.get("model")), fields=further)
 
 
