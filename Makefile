@@ -5,6 +5,7 @@
 # make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
 # make test-cluster  start a real Slurm of three nodes here (apt install slurm-wlm munge) and run on it
 # make test-package  build the wheel and the sdist, and use them in a fresh environment
+# make papers  run the small version of each paper's experiment: every table and figure, on simulated corpora
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
 # make docs   write the generated files: docs/generated/{config,commands,languages}.md and the config schema
@@ -23,7 +24,8 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo quick quick-tests test test-faults test-cluster test-package lint $(LINT) bench calibration docs site lock release
+.PHONY: demo quick quick-tests test test-faults test-cluster test-package lint $(LINT) papers bench calibration docs site \
+        lock release
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -73,6 +75,12 @@ lint-workflow:
 	echo "== snakefmt and snakemake --lint: the workflow =="
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
 	$(BIN)/snakemake --lint
+
+papers: $(VENV)/core.done
+	for config in experiments/*20*-small.yaml; do \
+		echo "== $$config =="; \
+		$(BIN)/snakemake --cores $(CORES) --quiet rules host --configfile $$config || exit 1; \
+	done
 
 bench: $(VENV)/dev.done
 	for script in tests/benchmarks/bench_*.py; do echo "== $$script =="; $(BIN)/python $$script || exit 1; done
