@@ -36,7 +36,7 @@ def simulate(
     if kind is None:
         raise UsageError(f"--options, source: the raw files of '{source.name}' are not made here; retrieve them")
     simulation = source.data.simulations[kind]
-    load(simulation.write, source.package)(parsed, seed, raw, truth)
+    load(simulation.write, source.package)(parsed, seed + parsed.added_seed, raw, truth)
 
 
 @app.command()

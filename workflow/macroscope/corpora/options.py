@@ -184,6 +184,11 @@ class Corpus(Options):
         return None
 
     @property
+    def added_seed(self) -> int:
+        """Return the number that is added to the run's seed when a known process generates the documents."""
+        return 0
+
+    @property
     def derived_from(self) -> str | None:
         """Return the name of the corpus whose finished documents are the raw files here; None for most sources."""
         return None

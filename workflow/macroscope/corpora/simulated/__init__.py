@@ -6,9 +6,9 @@ from pydantic import Field, model_validator
 
 from macroscope.corpora.declaration import ORDERS, Simulation, Source
 from macroscope.corpora.options import Corpus, add_text_defaults
-from macroscope.options import Options
+from macroscope.options import LARGEST_SEED, Options
 
-_SHAPING = "source kind documents clutter valid_share test_share"
+_SHAPING = "source kind documents clutter seed valid_share test_share"
 _WORDING = ("simulated_wording.yaml",)
 _LANGUAGES = ("simulated_languages.yaml",)
 _TOPICS = ("simulated_topics.yaml",)
@@ -77,7 +77,7 @@ class HsmmSizes(Options):
 class SimulatedCorpus(Corpus):
     """Options of raw files in the format of a real source, from an exactly known process."""
 
-    not_extracted = Corpus.not_extracted | {"documents", "clutter", "hsmm"}
+    not_extracted = Corpus.not_extracted | {"documents", "clutter", "seed", "hsmm"}
 
     source: Literal["simulated"]
     kind: Literal["wiki", "webtext", "topics", "languages", "people", "scripts", "hsmm"] = Field(
@@ -96,6 +96,13 @@ class SimulatedCorpus(Corpus):
         ge=0,
         description="Pages per article that the filters must drop (redirects, disambiguation, years, stubs ...; of"
         " other kinds: texts without words).",
+    )
+    seed: int = Field(
+        0,
+        ge=0,
+        le=LARGEST_SEED,
+        description="Added to the run's seed when the texts are generated: another value gives other texts (of kind"
+        " hsmm, also another process). Two corpora of one kind and seed have the same texts.",
     )
     hsmm: HsmmSizes = Field(HsmmSizes(), description="Sizes of the process, for kind hsmm only.")
     page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
@@ -131,6 +138,11 @@ class SimulatedCorpus(Corpus):
     def kind_of_process(self) -> str:
         """Return the kind of the process, and so of the documents."""
         return self.kind
+
+    @property
+    def added_seed(self) -> int:
+        """Return the corpus's own seed."""
+        return self.seed
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
         """Return the file that the simulation writes."""
