@@ -1,13 +1,14 @@
 """The style of figures: names as labels, scripts that no font has, dollar signs."""
 
 from functools import partial
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import pytest
 
 from macroscope import plotting
 from macroscope.options import CONTROL
-from macroscope.plotting import add_legend, label_rows, save, shorten, style, take_missing_glyphs, wrap_name
+from macroscope.plotting import add_legend, fit, label_rows, save, shorten, style, take_missing_glyphs, wrap_name
 from macroscope.reporting.figures import run_tasks
 
 
@@ -53,6 +54,17 @@ def test_small_numbers_have_one_power_of_ten(tmp_path):
 
 
 @pytest.mark.slow
+def test_labels_of_a_narrow_axis_do_not_touch():
+    with style():
+        figure, axes = plt.subplots(figsize=(3, 2))
+        axes.plot([0, 0.0125], [0, 1])
+        axes.set_yticks([])
+        fit(figure)
+    boxes = plotting._label_boxes(axes.xaxis)
+    assert len(boxes) >= 2
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
 def test_characters_without_a_glyph_are_counted_once(only_dejavu, tmp_path):
     tasks = [partial(lambda stem: save(figure_of("中文", "文"), stem), tmp_path / name) for name in "ab"]
     assert run_tasks(tasks, 1) == ({"中", "文"}, [])

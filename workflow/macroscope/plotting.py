@@ -9,6 +9,7 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -25,7 +26,8 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, findfont, fontManager, get_font
 from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
+from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from macroscope.colours import GREEN
@@ -47,6 +49,10 @@ SMALLEST_PANEL = (1.0, 0.3)
 """Width and height of the smallest panel, in inches."""
 EDGE, TOLERANCE = 0.03, 0.01
 """Distance of texts from the edge of a figure, and the part of it that does not matter, in inches."""
+LABEL_GAP = 0.05
+"""Least distance between the labels of a horizontal axis, in inches."""
+AUTOMATIC_STEPS = [1, 2, 2.5, 5, 10]
+"""Multiples at which Matplotlib's automatic ticks are."""
 MOST_LAYOUTS = 5
 """Largest number of times that a figure grows."""
 FONT = "DejaVu Sans"
@@ -252,6 +258,29 @@ def fit(figure: Figure) -> None:
             break
         figure.set_size_inches(*(figure.get_size_inches() + growth * missing))
     figure.set_layout_engine("none")
+    for axes in figure.axes:
+        if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
+            _separate_labels(axes.xaxis)
+
+
+def _separate_labels(axis: Axis) -> None:
+    """Reduce the ticks of a linear horizontal axis until no label touches the next one.
+
+    Matplotlib expects labels three times as wide as high; 0.0025 is wider.
+    """
+    for intervals in range(len(boxes := _label_boxes(axis)) - 2, 0, -1):
+        if all(box.x1 + LABEL_GAP * axis.figure.dpi < following.x0 for box, following in pairwise(boxes)):
+            break
+        axis.set_major_locator(MaxNLocator(intervals, steps=AUTOMATIC_STEPS))
+        boxes = _label_boxes(axis)
+
+
+def _label_boxes(axis: Axis) -> list[Bbox]:
+    """Return the boxes of a horizontal axis's labels in pixels, from left to right."""
+    axis.get_majorticklabels()  # sets the positions and texts of the ticks
+    low, high = sorted(axis.get_view_interval())
+    ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high and tick.label1.get_text()]
+    return sorted((tick.label1.get_window_extent() for tick in ticks), key=lambda box: box.x0)
 
 
 def _missing_inches(figure: Figure) -> Array:
