@@ -1,10 +1,19 @@
 """The published table agrees with the arithmetic of its tasks: what a metric has to give, recomputed from it."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.report import directions_table, published_table, read_published_detection
+from macroscope.critics.narrative.generation import GENERATION, compute_generation_metrics
+from macroscope.critics.narrative.report import (
+    _generation,
+    directions_table,
+    published_table,
+    read_published_detection,
+)
+from macroscope.resampling import Resampling
 
 SIZES = {
     ("TimeTravel", "missing"): (1200, 400),
@@ -79,3 +88,18 @@ def test_systems_that_differ_have_a_direction_and_its_meaning():
     assert list(table.index) == ["greedy", "shuffled"]
     assert list(table["discordant sentences"]) == ["fewer than in real text", "more than in real text"]
     assert list(table["meaning"].str.split(" than").str[0]) == ["more uniform or repetitive", "less coherent"]
+
+
+@pytest.mark.slow
+def test_the_true_sentences_of_a_task_have_one_row(tmp_path):
+    """All detectors of a task fill the same gaps."""
+    true = ["she packed a green tent .", "he rowed to the lake ."]
+    detectors = {"plain": ["she had a tent .", "he was old ."], "denoising": ["she had .", "he rowed ."]}
+    for name, written in detectors.items():
+        folder = tmp_path / "infilled" / f"missing.{name}"
+        folder.mkdir(parents=True)
+        metrics = compute_generation_metrics(written, true, [0, 1], Resampling(resamples=20))
+        metrics.to_csv(folder / GENERATION, index=False)
+    options = SimpleNamespace(tasks=["missing"], detectors=lambda: detectors)
+    table = _generation(SimpleNamespace(folder=tmp_path, options=options))
+    assert [name for name in table["detector"] if "published" not in name] == ["plain", "true sentences", "denoising"]

@@ -238,7 +238,11 @@ def _generation(findings: Findings) -> pd.DataFrame:
             )
     if not rows:
         return pd.DataFrame()
-    return pd.concat([pd.DataFrame(rows), _published_generation(findings.options.tasks)], ignore_index=True).fillna("–")
+    # The true sentences are the same for all detectors of a task.
+    table = pd.DataFrame(rows).drop_duplicates()
+    return (
+        pd.concat([table, _published_generation(findings.options.tasks)], ignore_index=True).astype(object).fillna("–")
+    )
 
 
 def _published_generation(tasks: Sequence[str]) -> pd.DataFrame:
