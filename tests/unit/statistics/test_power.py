@@ -16,6 +16,7 @@ from macroscope.statistics.power import (
     power_interval,
     standardise,
 )
+from macroscope.statistics.vectors import energy_distances
 
 
 def closed_form(shift, n, design):
@@ -65,6 +66,34 @@ def test_without_a_difference_the_rejections_are_the_level(design):
         rejected.append(power.value)
     low, high = stats.binom.interval(0.999, 300, 0.05)
     assert low <= sum(rejected) <= high
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_collection_statistic_keeps_the_level_and_finds_another_spread(design):
+    rng = np.random.default_rng(5)
+    rejected = []
+    for seed in range(120):
+        first, second = rng.normal(size=(2, 40, 2))
+        settings = PowerSettings((10,), 1, 39, seed=seed)
+        rejected.append(measure_power(first, second, design, settings, energy_distances)[0].value)
+    assert sum(rejected) <= stats.binom.ppf(0.999, 120, 0.05)
+    first, second = rng.normal(size=(2, 60, 2))
+    (power,) = measure_power(first, 4 * second, design, PowerSettings((30,), 20, 39), energy_distances)
+    assert power.value >= 0.9
+
+
+def test_the_test_of_a_collection_statistic_is_by_its_own_permutations():
+    """A statistic that is larger for the observed sides alone is rejected always, a constant one never."""
+    values = np.arange(40.0).reshape(-1, 1)
+
+    def is_observed(documents, inside):
+        return (inside == inside[0]).all(axis=1).astype(float)
+
+    for design in DESIGNS:
+        settings = PowerSettings((10,), 5)
+        assert measure_power(values, values, design, settings, is_observed)[0].value == 1
+        constant = measure_power(values, values, design, settings, lambda documents, inside: np.zeros(len(inside)))
+        assert constant[0].value == 0
 
 
 def test_identical_documents_are_never_rejected_in_pairs():

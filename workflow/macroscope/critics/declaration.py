@@ -149,6 +149,10 @@ class Critic:
     features
         "module:function" of the features of single documents, a `critics.features.FeatureExtractor`; "" for the
         default: the critic's scores or, without a prior, the numeric columns of its latents.
+    collection_statistic
+        "module:function" of a statistic that compares the features of two collections as wholes, a
+        `statistics.power.CollectionStatistic`: `macroscope sensitivity` tests it. "" for the largest difference of a
+        feature's means.
     criticize
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     fewest
@@ -189,6 +193,7 @@ class Critic:
     gives_log_q: bool = False
     known_processes: tuple[str, ...] = field(default=())
     features: str = ""
+    collection_statistic: str = ""
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
     language_needs: Mapping[str, str] = field(default_factory=dict)

@@ -6,12 +6,26 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics import get_critic
+from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
 from macroscope.critics.two_sample_test import group_files
 from macroscope.files import atomic
 from macroscope.options import CONTROL
+from macroscope.registry import Plugin
+from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import two_sample_test
-from macroscope.statistics.power import DESIGNS, Power, PowerSettings, align, measure_power, standardise
+from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.power import (
+    DESIGNS,
+    CollectionStatistic,
+    Design,
+    Power,
+    PowerSettings,
+    align,
+    measure_power,
+    standardise,
+)
 from macroscope.tables import write_csv
 
 NONE = "none"
@@ -55,16 +69,20 @@ def measure_powers(
     files = group_files(systems, all_latents, all_scores)
     control = read_features(plugin, files[CONTROL].latents, files[CONTROL].scores, seed)
     settings = PowerSettings(tuple(sizes), repeats, confidence=confidence, seed=seed)
-    columns = standardise(control, control)
+    statistic = collection_statistic(plugin)
+
+    def powers(first: DocumentFeatures, second: DocumentFeatures, *designs: Design) -> list[Power]:
+        columns: tuple[Array, Array] = (first.numbers, second.numbers) if statistic else standardise(first, second)
+        return [each for design in designs for each in measure_power(*columns, design, settings, statistic)]
+
     rows: list[tuple[str, str, float, Power, tuple[float, float, float]]] = []
-    rows += [(CONTROL, NONE, 0.0, each, (0.5, 0.5, 0.5)) for each in measure_power(*columns, "unpaired", settings)]
+    rows += [(CONTROL, NONE, 0.0, each, (0.5, 0.5, 0.5)) for each in powers(control, control, "unpaired")]
     for system, damage, dose in damages:
         paths = files[system]
         real, damaged = align(control, read_features(plugin, paths.latents, paths.scores, seed))
-        columns, auc = standardise(real, damaged), two_sample_test(real, damaged, confidence, seed)[0]
+        auc = two_sample_test(real, damaged, confidence, seed)[0]
         interval = (auc.value, auc.ci_low, auc.ci_high)
-        for design in DESIGNS:
-            rows += [(system, damage, dose, each, interval) for each in measure_power(*columns, design, settings)]
+        rows += [(system, damage, dose, each, interval) for each in powers(real, damaged, *DESIGNS)]
     table = pd.DataFrame(
         [
             (corpus, critic, *about, p.design, p.n, p.value, p.low, p.high, p.pool, *auc, seed, signature)
@@ -74,3 +92,9 @@ def measure_powers(
     )
     with atomic(output) as temporary:
         write_csv(table.assign(signature=f"{signature}|repeats:{repeats}|confidence:{confidence}"), temporary)
+
+
+def collection_statistic(critic: Plugin[Critic]) -> CollectionStatistic | None:
+    """Return the statistic of collections that a critic declares; None if it declares none."""
+    where = critic.data.collection_statistic
+    return load(where, critic.package) if where else None

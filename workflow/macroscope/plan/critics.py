@@ -72,6 +72,8 @@ OUTPUTS = MAKES | {
 """Stage -> name of its output in `PLACES`."""
 _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statistics.tidy"]}
 """Stage -> further modules that compute for it."""
+_OF_DOCUMENTS = ("two_sample_test", "compare_pairs", "measure_power")
+"""Stages that read a critic's features of single documents."""
 ALL_SYSTEMS = "all_"
 """Beginning of the name of an input that every system of the corpus has."""
 
@@ -218,10 +220,11 @@ class CriticsPlan(Comparisons):
 
     def modules(self, critic: str, stage: str) -> list[str]:
         """Return the stage's module and those that `critics.run_stage` needs to read documents or write statistics."""
-        features = (
-            [self._feature_module(critic)] if stage in ("two_sample_test", "compare_pairs", "measure_power") else []
-        )
-        return [self.module(critic, stage), *_DONE_FOR.get(stage, ()), *features]
+        declared = self.declared(critic)
+        read = [declared.features or "macroscope.critics.features:"] if stage in _OF_DOCUMENTS else []
+        tested = [declared.collection_statistic] if stage == "measure_power" and declared.collection_statistic else []
+        of_plugin = [module_of(where, self.plugins[critic].package) for where in (*read, *tested)]
+        return [self.module(critic, stage), *_DONE_FOR.get(stage, ()), *of_plugin]
 
     # ---- helpers -------------------------------------------------------------------------------------------------
 
@@ -268,11 +271,6 @@ class CriticsPlan(Comparisons):
             resources=resources_of(declared, lambda wildcards: self.config.critic(critic)),
             user_inputs=tuple(name for name in declared.input_names if _is_own(name)),
         )
-
-    def _feature_module(self, critic: str) -> str:
-        """Return the module that reads a critic's features of single documents."""
-        where = self.declared(critic).features
-        return module_of(where, self.plugins[critic].package) if where else "macroscope.critics.features"
 
     def _statistics_of_all(self, critic: str) -> Function:
         """Return an input function: a critic's statistics of every system of a corpus."""

@@ -1,10 +1,13 @@
 """Power of a permutation test on a critic's features of documents, by subsampling a pool of documents.
 
-The test. Every number is replaced by its normal score among all documents of both sides, and the square of that; bags
-of names by the normal scores of the shares of frequent names. The statistic is the largest difference of means over
-these columns, each in units of its own spread: the largest of the critic's differences (Westfall and Young 1993, max
-T). Its p-value is by permutation: of the two sides within each pair of documents if they are paired, of documents
+The usual test. Every number is replaced by its normal score among all documents of both sides, and the square of that;
+bags of names by the normal scores of the shares of frequent names. The statistic is the largest difference of means
+over these columns, each in units of its own spread: the largest of the critic's differences (Westfall and Young 1993,
+max T). Its p-value is by permutation: of the two sides within each pair of documents if they are paired, of documents
 otherwise. Scores and columns depend on the documents of both sides, not on which side each is of: the test is exact.
+
+A critic that compares collections as wholes may declare a statistic of its own (`CollectionStatistic`), such as an
+energy distance between embeddings. Its test is by the same permutations, of the features as they are.
 
 The power at n documents per side is the share of rejections over subsamples of a pool of N documents, without
 replacement: a U-statistic, so its mean is the power. Subsamples overlap, more so as f = n / N comes near 1. Let the
@@ -16,6 +19,7 @@ subsamples adds its own.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -29,6 +33,9 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.pairing_keys import ID
 
+CollectionStatistic = Callable[[Array, Array], Array]
+"""(documents x features of both sides, assignments x documents: 1 on the first side, 0 on the second) -> a value per
+assignment; larger values are of more different sides."""
 Design = Literal["paired", "unpaired"]
 DESIGNS: tuple[Design, ...] = ("paired", "unpaired")
 LEVEL = 0.05
@@ -107,13 +114,17 @@ def standardise(first: DocumentFeatures, second: DocumentFeatures) -> tuple[Arra
     return scores[: len(first)], scores[len(first) :]
 
 
-def measure_power(first: Array, second: Array, design: Design, settings: PowerSettings) -> list[Power]:
+def measure_power(
+    first: Array, second: Array, design: Design, settings: PowerSettings, statistic: CollectionStatistic | None = None
+) -> list[Power]:
     """Estimate the power at every size that the pool allows.
 
     Parameters
     ----------
     first, second
         Documents x columns, of the same documents in the same order.
+    statistic
+        Statistic of the test; None: the largest difference of a column's means.
 
     Returns
     -------
@@ -126,7 +137,8 @@ def measure_power(first: Array, second: Array, design: Design, settings: PowerSe
         if n < FEWEST or used > n_pool:
             continue
         rng = np.random.default_rng([settings.seed, DESIGNS.index(design), n])
-        rejects = _TESTS[design](n, settings.permutations, rng)
+        make_test = _TESTS[design] if statistic is None else partial(_collection_test, statistic, design)
+        rejects = make_test(n, settings.permutations, rng)
         value = float(
             np.mean([rejects(first, second, rng.permutation(n_pool)[:used]) for _ in range(settings.repeats)])
         )
@@ -164,6 +176,25 @@ _TESTS: dict[Design, Callable[[int, int, np.random.Generator], Test]] = {
     "paired": _paired_test,
     "unpaired": _unpaired_test,
 }
+
+
+def _collection_test(
+    statistic: CollectionStatistic, design: Design, n: int, permutations: int, rng: np.random.Generator
+) -> Test:
+    observed = np.repeat([[1.0, 0.0]], n, axis=1)
+    if design == "paired":
+        is_kept = rng.integers(0, 2, (permutations, n)).astype(float)
+        permuted = np.concatenate([is_kept, 1 - is_kept], axis=1)
+    else:
+        permuted = rng.permuted(np.tile(observed, (permutations, 1)), axis=1)
+    sides = np.concatenate([observed, permuted])
+
+    def rejects(first: Array, second: Array, documents: Integers) -> bool:
+        values = statistic(np.concatenate([first[documents[:n]], second[documents[-n:]]]), sides)
+        reached = np.count_nonzero(values[1:] >= values[0] - TIE * max(1.0, abs(values[0])))
+        return bool((reached + 1) / len(values) <= LEVEL)
+
+    return rejects
 
 
 def _is_significant(observed: Array, permuted: Array, spreads: Array) -> bool:

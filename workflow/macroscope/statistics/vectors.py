@@ -83,6 +83,16 @@ def compare_vectors(
     return estimates + _coverage(distances, n, neighbours, memberships, exact, resampling.confidence)
 
 
+def energy_distances(vectors: Array, inside: Array) -> Array:
+    """Compute the energy distance for each row of memberships; see `mean_discrepancy`."""
+    return mean_discrepancy(-cdist(vectors, vectors), inside)
+
+
+def squared_discrepancies(vectors: Array, inside: Array) -> Array:
+    """Compute the squared maximum mean discrepancy for each row of memberships; see `mean_discrepancy`."""
+    return mean_discrepancy(gaussian_kernel(cdist(vectors, vectors)), inside)
+
+
 def gaussian_kernel(distances: Array) -> Array:
     """Return exp(-d^2 / (2 w^2)), w the median of the distances between different vectors; 1 everywhere if w is 0."""
     width = np.median(distances[np.triu_indices(len(distances), 1)])
