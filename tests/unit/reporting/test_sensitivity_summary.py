@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from macroscope.reporting.sensitivity_summary import (
+    add_changed,
     describe_critic,
     tabulate_d50,
     tabulate_n80,
@@ -27,7 +28,7 @@ POWERS = pd.DataFrame(
         *(cell("replace_synonyms", dose, n, 0.05 if dose == 0.1 else 0.2) for dose in (0.1, 0.25) for n in (30, 100)),
     ],
     columns=["critic", "design", "damage", "dose", "n", "power", "ci_low", "ci_high"],
-)  # fmt: skip
+).assign(changed=1.0)  # fmt: skip
 
 
 def test_documents_for_eighty_percent():
@@ -57,3 +58,25 @@ def test_sentences_say_what_is_found_and_what_is_not():
         " not find: drop words. Real text against other real text: 4.0% false alarms."
     )
     assert unseen_damages(POWERS, "unpaired") == ["drop_words"]
+
+
+def test_a_damage_that_such_texts_cannot_have_is_neither_found_nor_missed():
+    counts = pd.DataFrame(
+        [
+            (name, dose, 100, 95 if name == "drop_words" else 0)
+            for name in ("shuffle_words", "drop_words")
+            for dose in (0.1, 0.25)
+        ],
+        columns=["damage", "dose", "documents", "undamaged"],
+    )
+    powers = add_changed(POWERS.drop(columns="changed"), counts)
+    assert powers.groupby("damage")["changed"].first().to_dict() == pytest.approx(
+        {"none": 0, "shuffle_words": 1, "drop_words": 0.05, "replace_synonyms": 0}
+    )
+    assert {*tabulate_n80(powers)["damage"]} == {"shuffle_words"}
+    assert unseen_damages(powers, "unpaired") == []
+
+
+def test_a_damage_of_a_collection_counts_however_few_documents_it_changes():
+    powers = pd.DataFrame([cell("duplicate_documents", 0.1, 30, 0.1)], columns=POWERS.columns[:-1]).assign(changed=0.1)
+    assert unseen_damages(powers, "unpaired") == ["duplicate_documents"]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,6 +16,8 @@ from macroscope.options import CONTROL
 from macroscope.reporting.results import Results
 from macroscope.reporting.sensitivity_figures import plot_curves, plot_heat_map
 from macroscope.reporting.sensitivity_summary import (
+    FEWEST_CHANGED,
+    add_changed,
     describe_critic,
     tabulate_d50,
     tabulate_n80,
@@ -46,8 +49,8 @@ def write_sensitivity(config: Path, output: Path) -> None:
     results = Results(config)
     block = results.plan.config.sensitivity
     assert block is not None  # only such a run has this job
-    powers = pd.concat([read_csv(path) for path in _power_files(results)], ignore_index=True)
     counts = count_undamaged(results)
+    powers = add_changed(pd.concat([read_csv(path) for path in _power_files(results)], ignore_index=True), counts)
     critics = list(powers["critic"].unique())
     with atomic(output) as folder:
         folder.mkdir()
@@ -114,11 +117,17 @@ def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, design
         },
         heat_maps={design: _svg(folder / f"n80_{design}.svg") for design in designs},
         unseen={design: [words(name) for name in unseen_damages(powers, design)] for design in designs},
+        unfit=sorted({words(row.damage) for row in counts.itertuples() if _is_unfit(row)}),
         undamaged=[(words(row.damage), row.dose, row.undamaged, row.documents) for row in undamaged.itertuples()],
         left_out={words(name): reason for name, reason in block.left_out().items()},
         damages=[(words(d.name), d.level, d.summary, words(d.twin)) for d in block.chosen()],
         harmless=[words(name) for name, damage in DAMAGES.items() if damage.is_harmless],
     )
+
+
+def _is_unfit(row: Any) -> bool:
+    """Return whether a damage leaves most documents as they are, though it is one of documents."""
+    return DAMAGES[row.damage].level != "collection" and row.documents - row.undamaged < FEWEST_CHANGED * row.documents
 
 
 def _svg(path: Path) -> str:

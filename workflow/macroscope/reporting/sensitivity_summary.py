@@ -1,6 +1,6 @@
 """Summaries of powers: documents for 80 % power, the dose of 50 % power, selectivity, and a sentence per critic."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ USUAL_DOSE, USUAL_SIZE = 0.25, 100
 """Dose, and largest number of documents, that sentences and curves are about."""
 POWER = ["power", "ci_low", "ci_high"]
 MOST_NAMED = 8
+CHANGED, FEWEST_CHANGED = "changed", 0.2
+"""Share of documents that a damage changes, and the least share with which its power says something of a critic."""
 
 
 def tabulate_n80(powers: pd.DataFrame) -> pd.DataFrame:
@@ -28,7 +30,7 @@ def tabulate_n80(powers: pd.DataFrame) -> pd.DataFrame:
         largest size; the smallest size if it is reached there.
     """
     rows = []
-    for (critic, design, damage, dose), cell in _harms(powers).groupby(["critic", "design", "damage", "dose"]):
+    for (critic, design, damage, dose), cell in select_harms(powers).groupby(["critic", "design", "damage", "dose"]):
         ordered = cell.sort_values("n")
         crossings = find_crossings(ordered["n"].tolist(), _triples(ordered), ENOUGH, logarithmic=True)
         ends = int(ordered["n"].iloc[0]), int(ordered["n"].iloc[-1])
@@ -44,7 +46,7 @@ def tabulate_d50(powers: pd.DataFrame) -> pd.DataFrame:
     Without a damage, the power is the level.
     """
     rows = []
-    for (critic, design, damage), cell in _harms(at_usual_size(powers)).groupby(["critic", "design", "damage"]):
+    for (critic, design, damage), cell in select_harms(at_usual_size(powers)).groupby(["critic", "design", "damage"]):
         ordered = cell.sort_values("dose")
         doses = [0.0, *ordered["dose"].tolist()]
         crossings = find_crossings(doses, [(LEVEL,) * 3, *_triples(ordered)], HALF, logarithmic=False)
@@ -118,7 +120,7 @@ def describe_critic(powers: pd.DataFrame, critic: str, design: str) -> str:
 
 def unseen_damages(powers: pd.DataFrame, design: str) -> list[str]:
     """Return the damages that no critic finds with a power of 80 % at the usual size, at the usual dose or below."""
-    usual = _harms(at_usual_size(powers))
+    usual = select_harms(at_usual_size(powers))
     dose = usual_dose(usual["dose"].unique())
     usual = usual[(usual["design"] == design) & (usual["dose"] <= dose)]
     best = usual.groupby("damage", sort=False)["power"].max()
@@ -130,6 +132,11 @@ def format_n80(n80: float, n_smallest: float) -> str:
     if np.isinf(n80):
         return "–"
     return f"≤{n_smallest:.0f}" if n80 <= n_smallest else f"{n80:.0f}"
+
+
+def list_damages(names: Iterable[str]) -> str:
+    """Return the harmful ones of these damages in words, as one string."""
+    return ", ".join(words(name) for name in names if not DAMAGES[name].is_harmless)
 
 
 def _with_n80(row: Any) -> str:
@@ -146,8 +153,27 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def _harms(powers: pd.DataFrame) -> pd.DataFrame:
-    return powers[powers["damage"] != NONE]
+def add_changed(powers: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `CHANGED`: the share of documents that a damage changes; 0 for none.
+
+    Parameters
+    ----------
+    counts
+        damage, dose, documents, undamaged.
+    """
+    shares = counts.assign(**{CHANGED: 1 - counts["undamaged"] / counts["documents"]})
+    merged = powers.merge(shares[["damage", "dose", CHANGED]], on=["damage", "dose"], how="left")
+    return merged.assign(**{CHANGED: merged[CHANGED].fillna(0.0)})
+
+
+def select_harms(powers: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of damages that such texts can have: without one that leaves most documents as they are.
+
+    Those of a collection are kept: their dose is a share of its documents, or their order is what they change.
+    """
+    damaged = powers[powers["damage"] != NONE]
+    joins = damaged["damage"].map(lambda name: DAMAGES[name].level == "collection").astype(bool)
+    return damaged[joins | (damaged[CHANGED] >= FEWEST_CHANGED)]
 
 
 def _triples(rows: pd.DataFrame) -> list[tuple[float, float, float]]:
