@@ -118,7 +118,9 @@ rule write_report:
             "write_report", plan.reporting.modules("report"), plan.reporting.captions()
         ),
         contents=plan.user_files.contents(
-            plan.reporting.studies(), plan.reporting.profile()
+            plan.reporting.studies(),
+            plan.reporting.profile(),
+            plan.reporting.cited_sensitivity(),
         ),
         # A function of the inputs does not re-run the rule; the accepted rules are part of the config anyway.
         older=lambda wildcards, input: plan.code.older_flags(),

@@ -42,6 +42,12 @@ def criticize(
         bool,
         typer.Option("--matched-length", help="Compare at matched length, too: texts of the longer side are cut."),
     ] = False,
+    sensitivity: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="matrix.csv of `macroscope sensitivity` on such texts, for the report to cite."
+        ),
+    ] = None,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
@@ -87,6 +93,11 @@ def criticize(
         print(f"From the other real texts, {', '.join(choice.learning)} learn.")
     print("\n".join(choice.reasons))
     config = run.implied_config(profile, profiles, choice, seed, spoken, matched_length)
+    if sensitivity is not None:
+        from macroscope.reporting.cited_sensitivity import read_matrix
+
+        read_matrix(sensitivity)
+        config["cited_sensitivity"] = str(sensitivity.resolve())
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin
         return
@@ -95,6 +106,7 @@ def criticize(
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.missing import read_missing
+    from macroscope.reporting.cited_sensitivity import cite_sensitivity
     from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
     from macroscope.reporting.scorecard_text import render_legend, render_scorecard
     from macroscope.reporting.tables import read_scorecard, read_warnings
@@ -103,6 +115,8 @@ def criticize(
     missing = read_missing(tables, tables.with_name("figures"))
     print(f"\n{render_scorecard(read_scorecard(tables), missing)}\n\n{render_legend(plan.config.statistics.margin)}")
     for sentence in describe_lengths(read_matched_lengths(tables), read_scorecard(tables), plan.critics.unmatched):
+        print(f"\n{sentence}")
+    for sentence in cite_sensitivity(plan.config.cited_sensitivity, read_scorecard(tables)):
         print(f"\n{sentence}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")

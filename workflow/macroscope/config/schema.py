@@ -138,6 +138,11 @@ class Config(Options):
         None,
         description="Table of the texts' profile, for the report (CSV); `macroscope criticize` writes it.",
     )
+    cited_sensitivity: UserPath | None = Field(
+        None,
+        description="Table matrix.csv of `macroscope sensitivity` on texts of the same kind: the report says which"
+        " damages a critic would have found that calls a system like real text.",
+    )
     accept_older_code: list[str] = Field(
         [],
         description="Rules whose finished results stay although their code has changed since, such as [finetune] to"

@@ -77,6 +77,7 @@ class ReportingPlan:
         return {
             "shown": self.shown_files("report"),
             "profile": self.profile(),
+            "cited_sensitivity": self.cited_sensitivity(),
             "studies": self.studies(),
             **self.reader_read(),
         }
@@ -123,6 +124,10 @@ class ReportingPlan:
     def profile(self) -> list[str]:
         """Return the table of the texts' profile, if there is one."""
         return [self.config.profile] if self.config.profile else []
+
+    def cited_sensitivity(self) -> list[str]:
+        """Return the matrix of sensitivity that the report cites, if there is one."""
+        return [self.config.cited_sensitivity] if self.config.cited_sensitivity else []
 
     def built_in_judgements(self) -> list[Path]:
         """Return the tables of human judgements that come with macroscope."""

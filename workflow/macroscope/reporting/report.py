@@ -29,6 +29,7 @@ from macroscope.reporting.chapters import (
     training_chapter,
     truth_chapter,
 )
+from macroscope.reporting.cited_sensitivity import cite_sensitivity
 from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import describe_difference
 from macroscope.reporting.formats import format_percent, format_percent_inline
@@ -132,6 +133,7 @@ def write_report(
                 scorecard.corpus: _describe_lengths(results, tables, scorecard.corpus) for scorecard in scorecards
             },
             caption_of_lengths=captions.html("matched_length"),
+            cited={scorecard.corpus: _cite_sensitivity(results, tables, scorecard.corpus) for scorecard in scorecards},
             caption_of_pairs=captions.html("closer_systems"),
             missing=missing,
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
@@ -155,6 +157,12 @@ def _describe_lengths(results: Results, tables: Path, corpus: str) -> list[str]:
         if (critic, corpus) in results.plan.critics.chapters
     }
     return describe_lengths(table, read_scorecard(tables), unmatched)
+
+
+def _cite_sensitivity(results: Results, tables: Path, corpus: str) -> list[str]:
+    """Return sentences about what critics would have found on a corpus; none if the config cites no matrix."""
+    cells = read_scorecard(tables)
+    return cite_sensitivity(results.plan.config.cited_sensitivity, cells[cells["corpus"] == corpus])
 
 
 def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequence[Scorecard]) -> Environment:
