@@ -42,7 +42,7 @@ def swap_first_halves(documents: Sequence[Document], touch: Touch) -> list[Docum
     The document keeps its id and title. By default, half of it is replaced; of an odd number of sentences, the middle
     one belongs to the second half.
     """
-    parts = [_split_by_sentences(document, touch.language, touch.dose, rounded=np.floor) for document in documents]
+    parts = [_split_by_sentences(document, touch.language, touch.dose, rounded=_round_down) for document in documents]
     permutation = sample_cycle(len(documents), touch.rng)
     return [
         replace(document, sections=join(parts[index], part))
@@ -53,7 +53,7 @@ def swap_first_halves(documents: Sequence[Document], touch: Touch) -> list[Docum
 @declare("documents", keeps_length=False, dose=0.5, position="end", twin="shuffle_documents", joins=True)
 def drift_topic(documents: Sequence[Document], touch: Touch) -> list[Document]:
     """Replace the last sentences of every text by those of another one."""
-    parts = [_split_by_sentences(document, touch.language, 1 - touch.dose, rounded=np.ceil) for document in documents]
+    parts = [_split_by_sentences(document, touch.language, 1 - touch.dose, rounded=_round_up) for document in documents]
     permutation = sample_cycle(len(documents), touch.rng)
     return [
         replace(document, sections=join(part, parts[index]))
@@ -125,16 +125,19 @@ def _strip_last(document: Document) -> Document:
     return replace_texts(document, [*texts, last.rstrip()])
 
 
-def _split_by_sentences(document: Document, language: str, share: float, rounded: Callable[[float], float]) -> Halves:
+def _split_by_sentences(
+    document: Document, language: str, share: float, rounded: Callable[[float, int], int]
+) -> Halves:
     """Split a document after a share of its sentences.
 
     Parameters
     ----------
     rounded
-        Rounding of the number of sentences, if the share of them is not a whole number.
+        Function of the share of the sentences, as a number, and of their number: the sentences before the cut.
     """
     pieces = [split_sentences(section.text, language) for section in document.sections]
-    remaining = int(rounded(_near_whole(share * sum(map(len, pieces)))))
+    total = sum(map(len, pieces))
+    remaining = rounded(share * total, total)
     first, second = [], []
     within = len(document.sections) == 1
     for section, sentences in zip(document.sections, pieces, strict=True):
@@ -153,9 +156,19 @@ def _split_by_sentences(document: Document, language: str, share: float, rounded
 def _split_by_sections(document: Document, language: str, share: float) -> Halves:
     """Split a document after a share of its sections, or of its sentences if it has one section."""
     if len(document.sections) == 1:
-        return _split_by_sentences(document, language, share, rounded=np.ceil)
-    cut = int(np.ceil(_near_whole(share * len(document.sections))))
+        return _split_by_sentences(document, language, share, rounded=_round_up)
+    cut = _round_up(share * len(document.sections), len(document.sections))
     return Halves(document.sections[:cut], document.sections[cut:], within=False)
+
+
+def _round_up(number: float, n: int) -> int:
+    """Round up a number of places before a cut; of several, one at least is behind it."""
+    return min(int(np.ceil(_near_whole(number))), max(n - 1, 1))
+
+
+def _round_down(number: float, n: int) -> int:
+    """Round down a number of places before a cut; of several, one at least is before it."""
+    return max(int(np.floor(_near_whole(number))), min(n - 1, 1))
 
 
 def _near_whole(number: float) -> float:
