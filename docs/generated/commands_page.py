@@ -35,13 +35,13 @@ def commands_page() -> str:
 
 
 def _statuses() -> Iterator[str]:
-    failed = "an input, a config or a job is wrong; the last line says what to do"
+    failed = "an input, a config or a job is wrong; a message says what to do"
     statuses = {
         0: ("done", "PASS: every change is within its tolerance"),
         MacroscopeError.status: (failed, "FAIL: at least one change is beyond its tolerance"),
         UsageError.status: ("an option or a command is wrong", "the same"),
         WithoutVerdict.status: ("", "no verdict: the runs do not compare, or an input is wrong"),
-        IN_PART: ("a report without what failed; the same command tries only that again", ""),
+        IN_PART: ("a report without what failed; the last line says what to do", ""),
         EXIT_CODES[INCONCLUSIVE]: ("", "INCONCLUSIVE: neither, with the number of documents that would decide"),
     }
     yield "## Exit statuses\n"

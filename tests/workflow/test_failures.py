@@ -15,6 +15,7 @@ from ..plugins import CRITIC, WORK, write_package
 from ..tiny import simulated_documents, write_jsonl
 
 BEGINNING = "    documents = list(texts)\n"
+FAILING_REPORT = WORK.replace("    return []\n", "    raise ValueError('no caption')\n", 1)
 FAILING = WORK.replace(BEGINNING, f"{BEGINNING}    raise ValueError('eight rare words')\n", 1)
 
 
@@ -65,3 +66,21 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"tendencies", "theirs"}
     assert not (tables / "missing.csv").exists()
     assert "eight rare words" not in report.read_text()
+
+
+def test_a_run_whose_critic_has_no_report_ends_so_and_goes_on_when_it_is_repaired(criticize, tmp_path):
+    first, _ = criticize(WORK)
+    assert first.returncode == 0, first.stdout[-3000:] + first.stderr[-3000:]
+
+    write_package(tmp_path / "installed", CRITIC, FAILING_REPORT)
+    command = [sys.executable, "-m", "macroscope", "run", "--config", "config.yaml", "--cores", "2"]
+    path = os.pathsep.join([str(REPOSITORY / "workflow"), str(tmp_path / "installed")])
+    work, environment = tmp_path / "judged", os.environ | {"PYTHONPATH": path}
+    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == IN_PART, done.stdout[-3000:] + done.stderr[-3000:]
+    assert "The report lacks report of critic 'theirs' on 'reference'; run it again when the critic" in done.stderr
+    assert (work / "results" / "criticism" / "report.html").exists()
+
+    third, rules = criticize(WORK)
+    assert third.returncode == 0, third.stdout[-3000:] + third.stderr[-3000:]
+    assert "make_tables" in rules

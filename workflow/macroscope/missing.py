@@ -67,6 +67,15 @@ def read_missing(*folders: Path) -> list[Missing]:
     return [entry for folder in folders for entry in _read(folder / FILE)]
 
 
+def describe_missing(missing: Sequence[Missing]) -> str:
+    """Return a sentence about what a report lacks, and what to do."""
+    names = ", ".join(entry.name for entry in missing)
+    # A job that called a failing stage of reporting succeeded: an edit of the critic's code makes it run again.
+    is_tried_again = any(entry.stage is None for entry in missing)
+    advice = "the same command tries only what failed" if is_tried_again else "run it again when the critic is repaired"
+    return f"The report lacks {names}; {advice}"
+
+
 def _read(path: Path) -> list[Missing]:
     if not path.exists():
         return []

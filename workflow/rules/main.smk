@@ -18,6 +18,7 @@ from macroscope.execution.job_pool import job_server
 from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
 from macroscope.execution.rerun import run_again
 from macroscope.execution.slurm import check_no_jobs_left
+from macroscope.missing import describe_missing, read_missing
 from macroscope.plan.second_pass import without_failed
 
 os.environ.update(caches(Path.cwd()) | waiting())
@@ -93,10 +94,7 @@ def report_without_failed():
     if status is None:
         print(f"For the report: snakemake --configfile {extra}", file=sys.stderr)
     if status == 0:
-        print(
-            f"The report lacks {names}; the same command tries only what failed",
-            file=sys.stderr,
-        )
+        print(describe_missing(finished.missing), file=sys.stderr)
     if status in (0, IN_PART):
         raise SystemExit(IN_PART)
 
@@ -110,6 +108,10 @@ onsuccess:
     print(render_times(times), file=sys.stderr)
     if not plan.config.missing:
         Path(plan.results, FINISHED).unlink(missing_ok=True)
+        folders = [Path(plan.results, name) for name in ("tables", "figures")]
+        if missing := read_missing(*folders):  # stages of reporting
+            print(describe_missing(missing), file=sys.stderr)
+            raise SystemExit(IN_PART)
 
 
 onerror:

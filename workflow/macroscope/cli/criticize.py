@@ -105,7 +105,7 @@ def criticize(
     plan = run.criticize(config, (profile, *profiles), shown, output, cores)
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
-    from macroscope.missing import read_missing
+    from macroscope.missing import describe_missing, read_missing
     from macroscope.reporting.cited_sensitivity import cite_sensitivity
     from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
     from macroscope.reporting.scorecard_text import render_legend, render_scorecard
@@ -125,7 +125,7 @@ def criticize(
     texts = output / plan.results / "reader" / "index.html"
     print(f"\nReport: {output / plan.results / 'report.html'}\nTexts:  {texts}\nConfig: {output / 'config.yaml'}")
     if missing:
-        print("Not everything finished; the same command tries only what is missing.")
+        print(f"{describe_missing(missing)}.")
         raise typer.Exit(IN_PART)
 
 
