@@ -118,5 +118,7 @@ def test_an_experiment_is_copied_once(call, tmp_path, capsys):
     assert capsys.readouterr().out.endswith("then run: macroscope run --config cai2020.yaml\n")
     call("experiments", "cai2020", status=1)
     assert "cai2020.yaml: exists already; give another --output" in capsys.readouterr().err
+    call("experiments", "cai2020", "--output", "copy.yaml", "--json")
+    assert json.loads(capsys.readouterr().out)["file"] == "copy.yaml"
     call("experiments", "kai2020", status=1)
     assert "did you mean 'cai2020'?" in capsys.readouterr().err

@@ -95,6 +95,18 @@ def test_files_are_told_apart_by_their_whole_names(folder, capsys, monkeypatch):
     assert re.search("^documents +8 +2$", capsys.readouterr().out, re.MULTILINE)
 
 
+def test_the_profile_for_programs(folder, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["macroscope", *PROFILE[:4], "real.jsonl", *PROFILE[5:], "--json"])
+    with contextlib.suppress(SystemExit):
+        main()
+    printed = json.loads(capsys.readouterr().out)
+    real, candidate = printed["collections"]
+    assert (real["name"], real["documents"], candidate["documents"]) == ("reference", 8, 8)
+    assert candidate["longest"]["words"] == 7
+    assert printed["critics"]["tendencies"] == 8
+    assert any("left out" in note for note in printed["notes"])
+
+
 def test_a_damaged_parquet(folder, capsys, monkeypatch):
     pq.write_table(pa.table({"text": ["One text.", "Another."] * 50}), folder / "a.parquet")
     content = bytearray((folder / "a.parquet").read_bytes())

@@ -1,12 +1,15 @@
 """Help and usage: -h and --version everywhere, status 2 for wrong usage, types and lists that people read."""
 
+import json
 import logging
 import re
 import sys
 
 import pytest
+import typer
 
 from macroscope import __version__, cli
+from macroscope.cli.verbs import DEVELOPERS
 from macroscope.files import REPOSITORY
 from macroscope.gate.decision import EXIT_CODES
 
@@ -68,11 +71,40 @@ def test_versions_of_what_matters(command):
     assert {"Python", "snakemake", "numpy", "pandas", "pyarrow", "torch", "transformers"} <= {*names}
 
 
+@pytest.mark.parametrize("options", [("--version", "--json"), ("--json", "--version")])
+def test_versions_for_programs(command, options):
+    status, said, _ = command(*options)
+    assert status == 0
+    versions = json.loads(said)
+    assert versions["macroscope"] == __version__
+    assert {"snakemake", "torch"} <= {*versions["packages"]}
+
+
+WITHOUT_JSON = {"run", "demo", "critics train-ranker"}
+"""Commands whose output is Snakemake's, and one that prints nothing."""
+
+
+def test_commands_that_print_for_people_print_for_programs(command):
+    group = typer.main.get_command(cli.app)
+    context = typer.Context(group)
+
+    def verbs(path, below):
+        for name in below.list_commands(context):
+            verb = below.get_command(context, name)
+            if verb.rich_help_panel != DEVELOPERS:
+                yield from verbs([*path, name], verb) if hasattr(verb, "list_commands") else [([*path, name], verb)]
+
+    without = [" ".join(path) for path, verb in verbs([], group) if not any("--json" in p.opts for p in verb.params)]
+    assert {*without} == WITHOUT_JSON
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ("--lgo", "x", "gate"),
         ("gaet",),
+        ("--json",),
+        ("--json", "experiments"),
         ("--log",),
         ("gate",),
         ("gate", "--baselin", "x"),

@@ -1,9 +1,11 @@
 """A critic that fails takes nothing else along: the report is made without it, and the next call tries only it."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -28,9 +30,9 @@ def criticize(tmp_path):
     command = [sys.executable, "-m", "macroscope", "criticize", *sides]
     path = os.pathsep.join([str(REPOSITORY / "workflow"), str(tmp_path / "installed")])
 
-    def call(work):
+    def call(work, *options):
         write_package(tmp_path / "installed", CRITIC, work)
-        arguments = map(str, [*command, "--critic", "tendencies", "--critic", "theirs", "--cores", "2"])
+        arguments = map(str, [*command, "--critic", "tendencies", "--critic", "theirs", "--cores", "2", *options])
         environment = os.environ | {"PYTHONPATH": path}
         done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
         log = (tmp_path / "judged" / "logs" / "criticize.log").read_text()
@@ -59,8 +61,12 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     assert (second.returncode, rules) == (IN_PART, {"project_theirs"})
     assert report.stat().st_mtime_ns == written
 
-    third, rules = criticize(WORK)
+    third, rules = criticize(WORK, "--json")
     assert third.returncode == 0, third.stdout[-3000:] + third.stderr[-3000:]
+    answer = json.loads(third.stdout)
+    judged = {(row["system"], row["critic"]) for row in answer["scorecard"]}
+    assert {("mine", "tendencies"), ("mine", "theirs")} <= judged
+    assert (Path(answer["report"]), answer["missing"]) == (report, [])
     assert "project_theirs" in rules
     assert not any("tendencies" in rule for rule in rules)
     assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"tendencies", "theirs"}

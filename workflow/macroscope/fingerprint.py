@@ -27,6 +27,7 @@ EXEMPT = (
     "macroscope.files",
     # Discovery and calls of stages: their arguments are inputs and parameters of rules.
     "macroscope.cli",
+    "macroscope.printing",
     "macroscope.containment",
     "macroscope.registry",
     "macroscope.stages",

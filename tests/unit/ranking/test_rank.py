@@ -5,7 +5,9 @@ import random
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields
 from macroscope.errors import MacroscopeError
 from macroscope.ranking.passages import WORDS, compute_text_numbers, sentence_rhythm, split_passages
@@ -57,6 +59,9 @@ def test_systems_are_ranked_by_how_much_they_repeat(tmp_path):
     assert table["rank"].tolist() == [1, 2]
     assert table.loc[0, "ci_high"] < table.loc[1, "ci_low"]
     assert table["texts"].tolist() == [12, 12]
+    files = [*("--reference", real), *("--candidate", few), *("--candidate", many)]
+    printed = CliRunner().invoke(app, ["rank", *map(str, files), "--json"]).output
+    assert [record["system"] for record in json.loads(printed)] == ["many", "few"]
 
 
 def test_too_few_long_texts_are_a_short_error(tmp_path):

@@ -47,6 +47,7 @@ app = typer.Typer(
     result_callback=_finish,
     help="Tell whether a language model's long texts have the structure of real ones.",
     no_args_is_help=True,
+    invoke_without_command=True,  # for --version
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings=HELP_OPTIONS,
@@ -123,14 +124,23 @@ class _SafeFormatter(logging.Formatter):
 
 @app.callback()
 def _settings(
+    context: typer.Context,
     log_file: Annotated[Path | None, typer.Option("--log", help="Write log lines to this file, too.")] = None,
     code: Annotated[str | None, typer.Option(hidden=True, help="Fingerprint of the code, from the workflow.")] = None,
     record: Annotated[Path | None, typer.Option(hidden=True, help="File for the fingerprint, on success.")] = None,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=show_versions, is_eager=True, help="Show the versions of what matters."),
+        typer.Option("--version", help="Show the versions of what matters, and stop."),
     ] = False,
+    json: Annotated[bool, typer.Option("--json", help="With --version: print JSON, for programs.")] = False,
 ) -> None:
+    if version:
+        show_versions(json)
+        raise typer.Exit
+    if json:
+        raise UsageError("--json: give it after the command, or with --version")
+    if context.invoked_subcommand is None:
+        context.fail("Missing command.")
     os.environ.update(quiet())
     logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, must not raise
     log.handlers = [logging.StreamHandler(sys.stderr)]

@@ -3,17 +3,21 @@
 import typer
 
 from macroscope.cli.verbs import Verbs
+from macroscope.printing import Json, print_json
 
 app = typer.Typer(help="Checks of a run against a Slurm cluster.", no_args_is_help=True, cls=Verbs)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def check(context: typer.Context) -> None:
+def check(context: typer.Context, json: Json = False) -> None:
     """Check that each job of a run can start: give the arguments of snakemake.
 
     For example: macroscope cluster check --workflow-profile slurm --configfile mine.yaml
     """
     from macroscope.execution.cluster_check import check_cluster
 
-    for line in check_cluster(context.args):
-        typer.echo(line)
+    notes = check_cluster(context.args)
+    if json:
+        print_json({"notes": notes})
+    else:
+        typer.echo("\n".join(notes))

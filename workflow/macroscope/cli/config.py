@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Json
 from macroscope.cli.verbs import DEVELOPERS, Verbs
+from macroscope.printing import Json, print_json
 
 app = typer.Typer(help="Check a config, and describe its keys.", no_args_is_help=True, cls=Verbs)
 
@@ -28,7 +28,7 @@ def check(config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML fi
         raise MacroscopeError(f"{config}: {error}") from None
     number, note = len(plan.critics.comparisons), plan.planning_note()
     if as_json:
-        print(json.dumps({"config": str(config), "comparisons": number, "note": note}))
+        print_json({"config": str(config), "comparisons": number, "note": note})
         return
     print(f"{config}: valid; {number} comparisons of a system with a corpus by a critic")
     if note:

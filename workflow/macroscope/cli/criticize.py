@@ -1,11 +1,18 @@
 """`macroscope criticize`: compare your texts with real ones, in one command."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from macroscope.cli.flags import Seed
+from macroscope.printing import Json, print_json, records_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from macroscope.criticize.run import Choice
+    from macroscope.plan import Plan
 
 
 def criticize(
@@ -51,6 +58,7 @@ def criticize(
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
+    json: Json = False,
 ) -> None:
     """Judge whether your texts have the structure of real ones.
 
@@ -62,7 +70,8 @@ def criticize(
     from macroscope.criticize import run
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language, describe_differences
-    from macroscope.criticize.profile import READ_AS_ROW, table_of
+    from macroscope.criticize.profile import records_of as records_of_profiles
+    from macroscope.criticize.profile import table_of
     from macroscope.criticize.standard_input import store_standard_input
     from macroscope.criticize.typesetting import describe_typesetting
     from macroscope.natural_language.languages import require_code
@@ -75,34 +84,65 @@ def criticize(
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)
+    spoken = choose_language(profile.languages, language)
+    languages = {each.name: each.languages for each in profiles}
+    of_languages = list(describe_differences(profile.languages, languages, spoken, language))
+    of_marks = list(describe_typesetting(profile.marks, {each.name: each.marks for each in profiles}))
     table = table_of(profile, profiles)
+    if not json:
+        _print_profile(table, of_languages, of_marks)
+    choice = run.choose(profile, profiles, critic or [], spoken)
+    if not json:
+        _print_choice(choice, choice.compared(profile))
+    config = run.implied_config(profile, profiles, choice, seed, spoken, matched_length)
+    if sensitivity is not None:
+        config["cited_sensitivity"] = _require_matrix(sensitivity)
+    answer: dict[str, Any] = {
+        "collections": records_of_profiles(profile, profiles),
+        "critics": choice.compared(profile),
+        "notes": [*of_languages, *of_marks, *choice.reasons],
+    }
+    if dry_run:
+        run.plan_of(config)  # reports the errors with which a run would begin
+        if json:
+            print_json(answer)
+        return
+    plan = run.criticize(config, (profile, *profiles), table.rename_axis("property").reset_index(), output, cores)
+    _finish(plan, output, answer if json else None)
+
+
+def _require_matrix(path: Path) -> str:
+    """Return the absolute path of a matrix of sensitivity, which must be readable."""
+    from macroscope.reporting.cited_sensitivity import read_matrix
+
+    read_matrix(path)
+    return str(path.resolve())
+
+
+def _print_profile(table: "pd.DataFrame", of_languages: list[str], of_marks: list[str]) -> None:
+    """Print the profiles of all collections, and what their languages and marks mean for the comparison."""
+    from macroscope.criticize.profile import READ_AS_ROW
+
     for name, described in table.loc[READ_AS_ROW].items():
         print(f"{name}: read as {described}")
-    spoken = choose_language(profile.languages, language)
-    for sentence in describe_differences(
-        profile.languages, {each.name: each.languages for each in profiles}, spoken, language
-    ):
+    for sentence in of_languages:
         print(f"\n{sentence}")
     print(f"\n{table.drop(READ_AS_ROW).to_string(max_colwidth=None)}")
-    for sentence in describe_typesetting(profile.marks, {each.name: each.marks for each in profiles}):
+    for sentence in of_marks:
         print(f"\n{sentence}")
-    choice = run.choose(profile, profiles, critic or [], spoken)
-    compared = ", ".join(f"{name} ({number:,})" for name, number in choice.compared(profile).items())
-    print(f"\nCritics, with the number of real texts that each compares: {compared}.")
+
+
+def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:
+    """Print the critics that will run, and why others are left out."""
+    numbers = ", ".join(f"{name} ({number:,})" for name, number in compared.items())
+    print(f"\nCritics, with the number of real texts that each compares: {numbers}.")
     if choice.learning:
         print(f"From the other real texts, {', '.join(choice.learning)} learn.")
     print("\n".join(choice.reasons))
-    config = run.implied_config(profile, profiles, choice, seed, spoken, matched_length)
-    if sensitivity is not None:
-        from macroscope.reporting.cited_sensitivity import read_matrix
 
-        read_matrix(sensitivity)
-        config["cited_sensitivity"] = str(sensitivity.resolve())
-    if dry_run:
-        run.plan_of(config)  # reports the errors with which a run would begin
-        return
-    shown = table.rename_axis("property").reset_index()
-    plan = run.criticize(config, (profile, *profiles), shown, output, cores)
+
+def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
+    """Print the result for people, or with the answer so far as JSON; exit with its own status if a part failed."""
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.missing import describe_missing, read_missing
@@ -111,21 +151,36 @@ def criticize(
     from macroscope.reporting.scorecard_text import render_legend, render_scorecard
     from macroscope.reporting.tables import read_scorecard, read_warnings
 
-    tables = output / plan.results / "tables"
-    missing = read_missing(tables, tables.with_name("figures"))
-    print(f"\n{render_scorecard(read_scorecard(tables), missing)}\n\n{render_legend(plan.config.statistics.margin)}")
-    for sentence in describe_lengths(read_matched_lengths(tables), read_scorecard(tables), plan.critics.unmatched):
-        print(f"\n{sentence}")
-    for sentence in cite_sensitivity(plan.config.cited_sensitivity, read_scorecard(tables)):
-        print(f"\n{sentence}")
-    for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
-        print(f"\nWarning ({critic_of}, {title}): {warning}")
-    for entry in missing:
-        print(f"\nMissing: {entry.name} {entry.explanation}")
-    texts = output / plan.results / "reader" / "index.html"
-    print(f"\nReport: {output / plan.results / 'report.html'}\nTexts:  {texts}\nConfig: {output / 'config.yaml'}")
+    results = output / plan.results
+    tables = results / "tables"
+    missing = read_missing(tables, results / "figures")
+    scorecard, warnings = read_scorecard(tables), read_warnings(tables)
+    notes = [
+        *describe_lengths(read_matched_lengths(tables), scorecard, plan.critics.unmatched),
+        *cite_sensitivity(plan.config.cited_sensitivity, scorecard),
+    ]
+    places = {
+        "Report": results / "report.html",
+        "Texts": results / "reader" / "index.html",
+        "Config": output / "config.yaml",
+    }
+    if answer is not None:
+        answer["notes"] += notes
+        answer |= {"scorecard": records_of(scorecard), "warnings": records_of(warnings)}
+        answer["missing"] = [entry.model_dump() for entry in missing]
+        print_json(answer | {name.lower(): str(path) for name, path in places.items()})
+    else:
+        print(f"\n{render_scorecard(scorecard, missing)}\n\n{render_legend(plan.config.statistics.margin)}")
+        for sentence in notes:
+            print(f"\n{sentence}")
+        for critic_of, _, title, warning in warnings.itertuples(index=False):
+            print(f"\nWarning ({critic_of}, {title}): {warning}")
+        for entry in missing:
+            print(f"\nMissing: {entry.name} {entry.explanation}")
+        print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))
+        if missing:
+            print(f"{describe_missing(missing)}.")
     if missing:
-        print(f"{describe_missing(missing)}.")
         raise typer.Exit(IN_PART)
 
 

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from macroscope.cli.flags import Inputs, Json, OptionsJson, Output, StageName, Values, parse_options, print_records
+from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, parse_options
 from macroscope.cli.verbs import DEVELOPERS, Verbs, name_type
+from macroscope.printing import Json, print_records
 
 
 class CriticVerbs(Verbs):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Json, print_records
+from macroscope.printing import Json, print_json, print_records
 
 
 def experiments(
@@ -32,4 +32,8 @@ def experiments(
     if path.exists():
         raise MacroscopeError(f"{path}: exists already; give another --output")
     write_text(path, available[name])
-    typer.echo(f"Wrote {path}; edit it, then run: macroscope run --config {shlex.quote(str(path))}")
+    command = f"macroscope run --config {shlex.quote(str(path))}"
+    if json:
+        print_json({"file": str(path), "command": command})
+    else:
+        typer.echo(f"Wrote {path}; edit it, then run: {command}")

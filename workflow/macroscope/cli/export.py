@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Json, print_records
+from macroscope.printing import Json, print_records
 
 
 class Format(StrEnum):

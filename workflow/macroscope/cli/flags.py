@@ -1,7 +1,6 @@
 """Flags of `macroscope <room> run`: one verb calls any stage of anything that declares its stages."""
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -12,8 +11,6 @@ from macroscope.errors import UsageError, nearest
 from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from macroscope.registry import Plugin
     from macroscope.resampling import Resampling
 
@@ -33,27 +30,6 @@ Values = Annotated[
     list[str] | None, typer.Option("--value", metavar="NAME=VALUE", help="A value that it reads; repeatable.")
 ]
 Output = Annotated[Path, typer.Option(help="File or folder to write.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-
-
-def print_records(records: Sequence[Mapping[str, Any]], as_json: bool) -> None:
-    """Print records with the same keys: as JSON, or as a line per record in columns of the same width."""
-    if as_json:
-        print(json.dumps(records, indent=2, ensure_ascii=False))
-        return
-    rows = [[str(value) for value in record.values()] for record in records]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)).rstrip())
-
-
-def print_table(table: "pd.DataFrame", as_json: bool, left_out: Sequence[str] = (), digits: int = 3) -> None:
-    """Print a table: as JSON with all its columns, or as text with some left out."""
-    if as_json:
-        print(table.to_json(orient="records", indent=2, force_ascii=False))
-        return
-    shown = table.drop(columns=list(left_out)).dropna(axis=1, how="all")
-    print(shown.to_string(index=False, float_format=f"{{:.{digits}g}}".format, na_rep="–"))
 
 
 def run_declared(

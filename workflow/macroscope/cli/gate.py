@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Json
+from macroscope.printing import Json, print_json
 
 NO_VERDICT = 3
 """Exit status if there is no verdict; `gate.decision.EXIT_CODES` has those of the verdicts, and 2 is wrong usage."""
@@ -56,7 +56,6 @@ def _gate(
 ) -> int:
     """Judge, print the result, and return the exit status."""
     from macroscope.errors import UsageError
-    from macroscope.files import to_json
     from macroscope.gate.decision import EXIT_CODES
     from macroscope.gate.evaluate import evaluate_policy, match_systems
     from macroscope.gate.formats import as_json, format_text, write_result
@@ -68,13 +67,20 @@ def _gate(
         run = find_run(candidate)
         few = write_starting_policy(match_systems(find_run(baseline), run) if baseline else choose_pairs(*run), policy)
         then = ["macroscope", "gate", "--baseline", baseline or "OLD", "--candidate", candidate if baseline else "NEW"]
+        command = shlex.join([*then, "--policy", str(policy)])
+        if json:
+            print_json({"policy": str(policy), "entries_that_need_more_texts": few, "command": command})
+            return 0
         needs = f" {few} of its entries need more texts than these to pass;" if few else ""
-        typer.echo(f"Wrote {policy};{needs} check it, then run: {shlex.join([*then, '--policy', str(policy)])}")
+        typer.echo(f"Wrote {policy};{needs} check it, then run: {command}")
         return 0
     if baseline is None:
         raise UsageError("--baseline is required: the run to compare the candidate with (or --init)")
     requirements = read_policy(policy)
     answer = evaluate_policy(match_systems(find_run(baseline), find_run(candidate)), requirements)
     write_result(answer, output, junit)
-    typer.echo(to_json(as_json(answer)) if json else format_text(answer))
+    if json:
+        print_json(as_json(answer))
+    else:
+        typer.echo(format_text(answer))
     return EXIT_CODES[answer.verdict]

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Confidence, Json, Resamples, Seed, print_table, resampling_of
+from macroscope.cli.flags import Confidence, Resamples, Seed, resampling_of
 from macroscope.cli.verbs import Verbs
+from macroscope.printing import Json, print_json, print_table
 
 app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True, cls=Verbs)
 
@@ -33,6 +34,7 @@ def sheet(
     training: Annotated[int, typer.Option(min=0, help="Real documents of the training phase.")] = 5,
     language: Annotated[str, typer.Option(help="Language of files (ISO 639-1), to cut sentences.")] = "en",
     seed: Seed = 1,
+    json: Json = False,
 ) -> None:
     """Sample documents and write a page for each annotator; the key stays with you."""
     from macroscope.errors import MacroscopeError, UsageError
@@ -53,8 +55,11 @@ def sheet(
         pool = pool_of_files(real or [], _files_by_system(system or []), language, lessons)
     design = Design(documents, annotators, per_document, repeated, lessons, seed)
     key = write_annotation_form(pool, design, questions, output)
-    shown = len(key["showings"])
-    typer.echo(f"Study {key['study']}: {len(key['annotators'])} pages with {shown} texts in {output / PAGES}")
+    pages, texts = len(key["annotators"]), len(key["showings"])
+    if json:
+        print_json({"study": key["study"], "pages": pages, "texts": texts, "folder": str(output / PAGES)})
+    else:
+        typer.echo(f"Study {key['study']}: {pages} pages with {texts} texts in {output / PAGES}")
 
 
 def _files_by_system(pairs: list[str]) -> dict[str, list[Path]]:

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from macroscope.printing import Json, print_table
+
 
 def rank(
     candidate: Annotated[
@@ -19,6 +21,7 @@ def rank(
         str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
     ] = None,
     language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1).")] = "en",
+    json: Json = False,
 ) -> None:
     """Rank systems by how monotonous their texts are.
 
@@ -34,6 +37,6 @@ def rank(
     table = rank_files(
         reference, candidate, GivenFields(text_field, prompt_field, id_field, None, model_field), language
     )
-    print(table.to_string(index=False, float_format="{:.2f}".format))
     if output is not None:
         write_output(table, output)
+    print_table(table, json, float_format="{:.2f}")

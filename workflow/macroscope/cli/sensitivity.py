@@ -7,6 +7,7 @@ import typer
 
 from macroscope.cli.criticize import require_cores
 from macroscope.cli.flags import Seed
+from macroscope.printing import Json, print_json
 
 
 def sensitivity(
@@ -29,6 +30,7 @@ def sensitivity(
     ] = None,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
+    json: Json = False,
 ) -> None:
     """Measure which damages of texts each critic finds.
 
@@ -53,7 +55,8 @@ def sensitivity(
         profile = run.profile_reference(reference or [])
         spoken = choose_language(profile.languages, language)
         choice = run.choose_critics(profile, critic or [], spoken)
-        print("\n".join([f"Critics: {', '.join(choice.critics)}.", *choice.reasons]))
+        if not json:
+            print("\n".join([f"Critics: {', '.join(choice.critics)}.", *choice.reasons]))
         config, profiles = run.config_of_texts(profile, choice, seed, spoken, quick), [profile]
         table = table_of(profile, []).rename_axis("property").reset_index()
     plan = criticize(config, profiles, table, output, cores)
@@ -62,6 +65,11 @@ def sensitivity(
 
     folder = output / plan.results / "sensitivity"
     powers = read_csv(folder / "matrix.csv")
-    for name in powers["critic"].unique():
-        print(f"\n{name}: {describe_critic(powers, name, 'unpaired')}")
-    print(f"\nPage:  {folder / 'index.html'}\nTable: {folder / 'matrix.csv'}")
+    critics = {name: describe_critic(powers, name, "unpaired") for name in powers["critic"].unique()}
+    page, matrix = folder / "index.html", folder / "matrix.csv"
+    if json:
+        print_json({"critics": critics, "page": str(page), "table": str(matrix)})
+        return
+    for name, described in critics.items():
+        print(f"\n{name}: {described}")
+    print(f"\nPage:  {page}\nTable: {matrix}")

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Confidence, Json, Permutations, Resamples, Seed, print_table, resampling_of
+from macroscope.cli.flags import Confidence, Permutations, Resamples, Seed, resampling_of
 from macroscope.cli.verbs import Verbs
+from macroscope.printing import Json, print_table
 
 app = typer.Typer(help="Tests and correlations of your own tables, or of a run's.", no_args_is_help=True, cls=Verbs)
 
@@ -38,7 +39,7 @@ def run_tests(
     )
     if output is not None:
         write_output(table, output)
-    print_table(table, json, left_out=("seed", "signature"), digits=4)
+    print_table(table, json, left_out=("seed", "signature"), float_format="{:.4g}")
 
 
 @app.command()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Json, print_table
+from macroscope.printing import Json, print_table
 
 
 def timeline(

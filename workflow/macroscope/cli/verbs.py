@@ -9,6 +9,7 @@ from typer.core import TyperGroup, TyperOption
 
 from macroscope import __version__
 from macroscope.files import REPOSITORY
+from macroscope.printing import print_json
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 """Settings of the context: names of the option that shows the help."""
@@ -63,15 +64,17 @@ def name_type(parameter: Any) -> None:
         parameter.metavar = next((name for kind, name in _TYPES.items() if kind.__name__ == words), None)
 
 
-def show_versions(wanted: bool) -> None:
-    """Print the versions of macroscope, of Python, and of the packages that matter, and end."""
-    if not wanted:
+def show_versions(as_json: bool) -> None:
+    """Print the versions of macroscope, of Python, and of the packages that matter."""
+    packages = {name: _version_of(name) for name in (*_PACKAGES, *_plugin_distributions())}
+    machine = {"python": platform.python_version(), "platform": platform.platform()}
+    if as_json:
+        print_json({"macroscope": __version__, "workflow": str(REPOSITORY), **machine, "packages": packages})
         return
     typer.echo(f"macroscope {__version__}, workflow in {REPOSITORY}")
-    typer.echo(f"Python {platform.python_version()} on {platform.platform()}")
-    for name in (*_PACKAGES, *_plugin_distributions()):
-        typer.echo(f"{name} {_version_of(name)}")
-    raise typer.Exit
+    typer.echo(f"Python {machine['python']} on {machine['platform']}")
+    for name, installed in packages.items():
+        typer.echo(f"{name} {installed or 'is not installed'}")
 
 
 def _plugin_distributions() -> list[str]:
@@ -81,8 +84,8 @@ def _plugin_distributions() -> list[str]:
     return sorted({point.dist.name for point in plugin_points() if point.dist})
 
 
-def _version_of(name: str) -> str:
+def _version_of(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
-        return "is not installed"
+        return None

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pandas as pd
 
@@ -123,6 +124,11 @@ class Profile:
         shared = {opening for opening, prompts in openings.items() if prompts > 1}
         return len(shared), sum(opening in shared for opening in self.openings)
 
+    @property
+    def extremes(self) -> dict[str, tuple[int, str] | None]:
+        """Return (words, id) of the shortest and the longest document."""
+        return {"shortest": self.shortest, "longest": self.longest}
+
     def counted(self) -> dict[str, int]:
         """Return the counts that critics may require (`critics.declaration.COUNTED`)."""
         return {
@@ -217,6 +223,30 @@ def table_of(reference: Profile, candidates: Sequence[Profile]) -> pd.DataFrame:
     columns = {profile.name: _column(profile, reference) for profile in (reference, *candidates)}
     order = dict.fromkeys(row for column in columns.values() for row in column.index)
     return pd.DataFrame(columns).reindex(list(order)).fillna("")
+
+
+def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[str, Any]]:
+    """Return the numbers of the table, a record per collection, for programs."""
+    return [
+        {
+            "name": profile.name,
+            "files": [str(path) for path in profile.files],
+            "read_as": _read_as(profile),
+            "documents": profile.documents,
+            "is_all": profile.is_all,
+            "words": sum(profile.words),
+            **{name: size and {"words": size[0], "id": size[1]} for name, size in profile.extremes.items()},
+            "languages": dict(profile.languages),
+            "labels": dict(profile.labels),
+            "splits": dict(profile.splits) if profile is reference else {},
+            "prompts": len(set(profile.prompts)),
+            "repeated": profile.repeated,
+            "left_out": {count.filter: count.dropped for count in profile.counts if count.dropped},
+            "differs_in": differences(reference, profile),
+            **profile.counted(),
+        }
+        for profile in (reference, *candidates)
+    ]
 
 
 def _column(profile: Profile, reference: Profile) -> pd.Series:

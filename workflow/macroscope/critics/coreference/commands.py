@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from macroscope.printing import Json, print_table
+
 Gap = Annotated[Path | None, typer.Option("--gap", help="GAP file (TSV).")]
 Gold = Annotated[
     Path | None,
@@ -20,15 +22,16 @@ def evaluate_resolver(
     ranker: Annotated[str, typer.Option(help="Ranker of antecedents: learnt, or sieve.")] = "learnt",
     weights: Annotated[Path | None, typer.Option(help="Weights of another learnt ranker (JSON).")] = None,
     output: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
+    json: Json = False,
 ) -> None:
     """Measure the embedded resolver on gold data: F1 of GAP; MUC, B3, CEAF-e, LEA and the CoNLL mean."""
     from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver as run
     from macroscope.tables import write_output
 
     table = run(gap, gold, ranker, weights)
-    print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-"))
     if output is not None:
         write_output(table, output)
+    print_table(table, json)
 
 
 def train_ranker(
