@@ -10,6 +10,7 @@
 # make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
 # make docs   write the generated files: docs/generated/{config,commands,languages}.md and the config schema
 # make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
+# make tutorials  run the tutorials, and write what they print, their figures and their reports into docs/
 # make site   build docs/ into build/site, strictly: a broken link is an error
 # make lock   write the locked versions from the ranges in pyproject.toml
 
@@ -24,8 +25,8 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo quick quick-tests test test-faults test-cluster test-package lint $(LINT) papers bench calibration docs site \
-        lock release
+.PHONY: demo quick quick-tests test test-faults test-cluster test-package lint $(LINT) papers bench calibration docs \
+        tutorials site lock release
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -94,6 +95,10 @@ docs: $(VENV)/core.done
 	$(BIN)/macroscope config reference --output docs/generated/config.md
 	$(BIN)/macroscope config languages --output docs/generated/languages.md
 	$(BIN)/python docs/generated/commands_page.py
+
+tutorials: $(VENV)/dev.done
+	echo "== Tutorials: their pages are run =="
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.tutorials
 
 site: $(VENV)/docs.done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

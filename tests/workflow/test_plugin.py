@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +12,7 @@ import yaml
 
 from macroscope.files import REPOSITORY
 
+from ..environments import make_environment, site_packages
 from .conftest import Run
 
 EXAMPLE = REPOSITORY / "examples" / "plugin-critic"
@@ -22,15 +22,12 @@ EXAMPLE = REPOSITORY / "examples" / "plugin-critic"
 def python(tmp_path_factory):
     """Interpreter of an environment that has the plug-in, and sees all that this one has."""
     folder = tmp_path_factory.mktemp("plugin") / "venv"
-    venv.create(folder, with_pip=False, symlinks=True)
-    site = next((folder / "lib").glob("python*/site-packages"))
-    paths = [path for path in sys.path if path.endswith("site-packages")]
-    (site / "outer.pth").write_text("\n".join([*paths, str(REPOSITORY / "workflow")]) + "\n")
+    commands = make_environment(folder)
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
     built = folder / "source"
     subprocess.run(["cp", "-r", str(EXAMPLE), str(built)], check=True)  # the build leaves nothing in the checkout
-    subprocess.run([*install, "--target", str(site), str(built)], check=True)
-    return folder / "bin" / "python"
+    subprocess.run([*install, "--target", str(site_packages(folder)), str(built)], check=True)
+    return commands / "python"
 
 
 def call(python, *arguments, cwd, **environment):

@@ -1,0 +1,1 @@
+macroscope.run({"chunk":100,"colours":8,"critics":{},"falseFlags":0.1,"systems":[{"key":"reference/control","corpus":"reference","system":"control","control":true,"page":null,"texts":100,"critics":[]},{"key":"reference/curious","corpus":"reference","system":"curious","control":false,"page":"../pages/system.reference.curious.html","texts":100,"critics":[]}]});

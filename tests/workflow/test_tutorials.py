@@ -1,0 +1,19 @@
+"""The tutorials: every command of their pages runs, and prints what the page shows."""
+
+import pytest
+
+from ..tutorials import FOLDER, Tutorial, differences
+
+pytestmark = pytest.mark.slow
+PAGES = sorted(FOLDER.glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_tutorial_prints_what_its_page_shows(page, tmp_path):
+    tutorial = Tutorial(page)
+    for step, printed in tutorial.run(tmp_path):
+        shown = [] if step.expected is None else differences(step.expected, printed)
+        assert not shown, "\n".join([step.code, *shown, "run make tutorials"])
+    for name, figure in tutorial.figures(tmp_path).items():
+        assert figure.stat().st_size > 1000, name
+        assert page.with_name(name).exists(), f"{name}: run make tutorials"
