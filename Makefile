@@ -40,7 +40,7 @@ quick-tests:
 	echo "== Quick tests =="
 	OMP_NUM_THREADS=1 $(BIN)/pytest --quick -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 
-test: lint
+test: lint site
 	echo "== Tests =="
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder $(if $(K),-k '$(K)')
 
@@ -101,6 +101,7 @@ tutorials: $(VENV)/dev.done
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.tutorials
 
 site: $(VENV)/docs.done
+	echo "== mkdocs: the site, strictly =="
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	echo "build/site/index.html"
 
