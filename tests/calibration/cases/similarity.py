@@ -139,7 +139,7 @@ CASE = Case(
         Setting(
             "200 and 80 prompts, a third of openings alike",
             partial(openings, prompts=(80, 80, 200), templates=0.33),
-            power={SELF_EXCESS: 0.8, BETWEEN_EXCESS: 0.8},
+            power={SELF_EXCESS: 0.8, BETWEEN_EXCESS: 0.6},
         ),
     ),
 )

@@ -7,8 +7,11 @@ so that prompts count equally. Three means over pairs of texts of two collection
 - same prompt: over pairs on one prompt (within a collection: of different texts);
 - prompt effect: same prompt minus other prompts, as far as prompts are shared.
 
-Each is a U-statistic of prompts; the jackknife leaves out one prompt of all collections at a time (Arvesen 1969). Sums
-of vectors give the means, so that time and memory grow with the number of texts, not with that of their pairs.
+Each is a U-statistic of prompts; the jackknife leaves out one prompt of all collections at a time (Arvesen 1969). It is
+applied to square roots, since a similarity of rare features is the square of a share, or a share of few matches.
+Differences combine the intervals of their terms, with their correlation (MOVER; Zou and Donner 2008).
+
+Sums of vectors give the means, so that time and memory grow with the number of texts, not with that of their pairs.
 """
 
 from collections.abc import Sequence
@@ -24,6 +27,10 @@ from macroscope.statistics.tidy import Estimate
 
 Array = NDArray[np.float64]
 
+MOST_ERRORS = 100.0
+"""Standard errors from 0 beyond which a p-value is not smaller."""
+_BISECTIONS = 40
+DIGITS = 12
 OTHER_PROMPTS, SAME_PROMPT, PROMPT_EFFECT = "other_prompts", "same_prompt", "prompt_effect"
 SELF_EXCESS, BETWEEN_EXCESS = "self_excess", "between_excess"
 STATISTICS = (
@@ -45,7 +52,7 @@ STATISTICS = (
 
 @dataclass(frozen=True)
 class Collection:
-    """Feature vectors of a collection's texts.
+    """Feature vectors of a collection's texts; features are not negative, so that similarities are not.
 
     Attributes
     ----------
@@ -141,9 +148,9 @@ def estimate_pair(similarities: Similarities, i: int, j: int, confidence: float)
     other, same = similarities.other_prompts[:, i, j], similarities.same_prompt[:, i, j]
     shared = int(similarities.shared[i, j])
     return [
-        _estimate(OTHER_PROMPTS, other, int(similarities.prompts[[i, j]].min()), confidence, is_tested=False),
-        _estimate(SAME_PROMPT, same, shared, confidence, is_tested=False),
-        _estimate(PROMPT_EFFECT, same - other, shared, confidence, is_tested=False),
+        _estimate(OTHER_PROMPTS, other, int(similarities.prompts[[i, j]].min()), confidence),
+        _estimate(SAME_PROMPT, same, shared, confidence),
+        _estimate_difference(PROMPT_EFFECT, same, other, shared, confidence, is_tested=False),
     ]
 
 
@@ -159,26 +166,88 @@ def estimate_excess(similarities: Similarities, system: int, real: int, confiden
     fewest = int(similarities.prompts[[system, real]].min())
     fewest_shared = int(similarities.shared[system, [*rest, real]].min())
     return [
-        _estimate(SELF_EXCESS, other[:, system, system] - other[:, real, real], fewest, confidence),
-        _estimate(BETWEEN_EXCESS, between - same[:, system, real], fewest_shared, confidence),
+        _estimate_difference(SELF_EXCESS, other[:, system, system], other[:, real, real], fewest, confidence),
+        _estimate_difference(BETWEEN_EXCESS, between, same[:, system, real], fewest_shared, confidence),
     ]
 
 
-def _estimate(name: str, values: Array, fewest: int, confidence: float, is_tested: bool = True) -> Estimate:
-    """Estimate by the jackknife: `values` has the value and those without each prompt.
+@dataclass(frozen=True)
+class _Jackknifed:
+    """A similarity by the jackknife of its square root: `values` has the value and those without each prompt."""
 
-    Student's t has `fewest` - 1 degrees of freedom, the prompts of the smaller collection. Interval and p-value are of
-    the same t, so that they never contradict each other.
-    """
-    value, left_out = float(values[0]), values[1:]
+    values: Array
+    fewest: int
+
+    @property
+    def value(self) -> float:
+        return float(self.values[0])
+
+    @property
+    def deviations(self) -> Array:
+        """Return the deviations of the square roots without each prompt."""
+        roots = np.sqrt(np.maximum(self.values, 0))
+        return np.asarray(roots[1:] - roots[0])
+
+    def limits(self, t: float) -> tuple[float, float]:
+        """Return the ends of the interval of `t` standard errors."""
+        error = t * np.sqrt((self.fewest - 1) / self.fewest * (self.deviations**2).sum())
+        root = np.sqrt(max(self.value, 0.0))
+        return float(max(root - error, 0.0) ** 2), float((root + error) ** 2)
+
+
+def _estimate(name: str, values: Array, fewest: int, confidence: float) -> Estimate:
+    """Estimate a similarity; Student's t has `fewest` - 1 degrees of freedom, the prompts of the smaller collection."""
     if fewest < 2 or np.isnan(values).any():
+        return Estimate(name, float(values[0]))
+    t = float(stdtrit(fewest - 1, 0.5 + confidence / 2))
+    return Estimate(name, float(values[0]), *_Jackknifed(values, fewest).limits(t))
+
+
+def _estimate_difference(
+    name: str, first: Array, second: Array, fewest: int, confidence: float, is_tested: bool = True
+) -> Estimate:
+    """Estimate a difference of two similarities of the same prompts.
+
+    The p-value is 1 minus the level of the interval that ends at 0, so that it never contradicts the interval.
+    """
+    value = float(first[0] - second[0])
+    if fewest < 2 or np.isnan(first).any() or np.isnan(second).any():
         return Estimate(name, value)
-    error = float(np.sqrt((fewest - 1) / fewest * ((left_out - value) ** 2).sum()))
-    half = float(stdtrit(fewest - 1, 0.5 + confidence / 2)) * error
-    p_value = np.nan
-    if is_tested:
-        p_value = float(2 * stdtr(fewest - 1, -abs(value) / error)) if error > 0 else float(value == 0)
-    return Estimate(name, value, value - half, value + half, p_value)
+    terms = _Jackknifed(first, fewest), _Jackknifed(second, fewest)
+    low, high = _difference_limits(*terms, float(stdtrit(fewest - 1, 0.5 + confidence / 2)))
+    return Estimate(name, value, low, high, _test_difference(*terms) if is_tested else np.nan)
+
+
+def _difference_limits(first: _Jackknifed, second: _Jackknifed, t: float) -> tuple[float, float]:
+    """Return the interval of `t` standard errors of a difference (Zou and Donner 2008, for correlated terms)."""
+    (low, high), (low_second, high_second) = first.limits(t), second.limits(t)
+    correlation = _correlation(first.deviations, second.deviations)
+
+    def combine(of_first: float, of_second: float) -> float:
+        squares = of_first**2 + of_second**2 - 2 * correlation * of_first * of_second
+        return float(np.sqrt(max(squares, 0.0)))
+
+    value = first.value - second.value
+    return (
+        value - combine(first.value - low, high_second - second.value),
+        value + combine(high - first.value, second.value - low_second),
+    )
+
+
+def _test_difference(first: _Jackknifed, second: _Jackknifed) -> float:
+    """Return the p-value of a difference of 0: bisect for the number of standard errors at which the interval ends."""
+    value = first.value - second.value
+    least, most = 0.0, MOST_ERRORS
+    for _ in range(_BISECTIONS):
+        t = (least + most) / 2
+        low, high = _difference_limits(first, second, t)
+        least, most = (least, t) if low <= 0 <= high else (t, most)
+    return float(2 * stdtr(first.fewest - 1, -least)) if value else 1.0
+
+
+def _correlation(first: Array, second: Array) -> float:
+    scale = np.sqrt((first**2).sum() * (second**2).sum())
+    return float((first * second).sum() / scale) if scale > 0 else 0.0
 
 
 def _mean_on_other_prompts(
@@ -215,7 +284,8 @@ def _shared_only(first: Collection, second: Collection, on_prompt: Array) -> Arr
 
 
 def _divide(sums: Array, counts: NDArray[np.int64]) -> Array:
-    return np.asarray(np.where(counts > 0, sums / np.maximum(counts, 1), np.nan))
+    """Divide; errors of rounding must not make equal texts differ."""
+    return np.asarray(np.where(counts > 0, np.round(sums / np.maximum(counts, 1), DIGITS), np.nan))
 
 
 def _row_sums(matrix: sparse.spmatrix) -> Array:
