@@ -31,7 +31,7 @@ FLOORS = [
     {"plan"},
     {"reporting"},
     {"human", "gate", "timelines", "criticize"},
-    {"ranking", "sensitivity"},
+    {"ranking", "sameness", "sensitivity"},
     {"cli", "api"},
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""

@@ -29,6 +29,7 @@ from macroscope.plotting import fit, style
 from macroscope.reporting import figures as reporting
 from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
 from macroscope.reporting.probabilities import plot_probabilities
+from macroscope.sameness import figures as sameness
 from macroscope.timelines import figure as timeline_figure
 
 AWKWARD = [
@@ -179,6 +180,15 @@ def timeline(points):
     return pd.DataFrame(rows).assign(ci_low=0.4, ci_high=1.2, **tests)
 
 
+def similarities(systems):
+    return pd.concat([statistics(systems, ["x"]).assign(view=view) for view in ("structure", "wording")])
+
+
+def distances(number):
+    places = RNG.random(number)
+    return (places[:, None] - places[None, :]) ** 2
+
+
 FIGURES = {
     (reporting, "plot_latent"): lambda s, _: reporting.plot_latent(
         headline(s), "coherence", "wiki", pd.DataFrame({"system": s[:1], "truth": [4.0]}), 95
@@ -225,6 +235,12 @@ FIGURES = {
     ),
     (tendencies, "plot_training_null"): lambda s, _: tendencies.plot_training_null(
         0.01, np.linspace(0.001, 0.1, 50), statistics(s, ["tvd_sup"])
+    ),
+    (sameness, "plot_estimates"): lambda s, _: sameness.plot_estimates(
+        similarities(s), s, ["structure", "wording"], similarities(["reference"]), "as similar"
+    ),
+    (sameness, "plot_matrix"): lambda s, _: sameness.plot_matrix(
+        RNG.random((len(s) + 1, len(s) + 1)), distances(len(s) + 1), [*s, "reference"], "similarity"
     ),
     (timeline_figure, "plot_timeline"): lambda s, _: timeline_figure.plot_timeline(timeline(s), None, 95),
     (Timeline, "plot"): lambda s, _: Timeline(timeline(s), 0.95).plot(),

@@ -22,6 +22,7 @@ from macroscope.cli.export import export
 from macroscope.cli.gate import WithoutVerdict, gate
 from macroscope.cli.rank import rank
 from macroscope.cli.run import PASSED_ON, demo, run
+from macroscope.cli.sameness import sameness
 from macroscope.cli.sensitivity import sensitivity
 from macroscope.cli.timeline import timeline
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
@@ -55,6 +56,7 @@ app = typer.Typer(
 app.command()(criticize)
 app.command()(sensitivity)
 app.command()(rank)
+app.command()(sameness)
 app.command()(timeline)
 app.command()(gate)
 app.command()(export)

@@ -126,11 +126,17 @@ def find_repeated_documents(collection: Path) -> NDArray[np.bool_]:
     return find_repeats(documents)
 
 
-def _prompts(table: pd.DataFrame) -> pd.Series:
+def name_prompts(table: pd.DataFrame) -> pd.Series:
+    """Return the key of each row's prompt or, without one, its id before `document_keys.number_sample`."""
     prompts = _shared_ids(table[ID])
     if OPENING in table:
         keys = _parts(table[OPENING])[0]
         prompts = prompts.where(keys == "", keys)
+    return prompts
+
+
+def _prompts(table: pd.DataFrame) -> pd.Series:
+    prompts = name_prompts(table)
     return table[ID] if _are_too_few(prompts, table[ID]) else prompts
 
 

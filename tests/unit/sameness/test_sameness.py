@@ -1,0 +1,138 @@
+"""The command: systems that repeat themselves, that share prompts, and bad input."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from macroscope.criticize.inputs import GivenFields
+from macroscope.errors import MacroscopeError
+from macroscope.sameness import texts as sameness_texts
+from macroscope.sameness.measure import REFERENCE, measure_sameness
+from macroscope.sameness.page import list_common_phrases, require_replaceable_folder, summarize, write_page
+from macroscope.sameness.views import VIEWS
+
+WORDS = 40
+WRITING = "and so it was in the end"
+
+
+def make_text(generator, types, ending=""):
+    words = [f"w{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in (generator.randrange(types) for _ in range(WORDS + 10))]
+    text = " ".join(word + ("." if generator.random() < 0.1 else "") for word in words)
+    return f"{text} {ending}"
+
+
+def write(path, seed, types=600, prompts=20, samples=1, ending="", prompt="prompt {}"):
+    generator = random.Random(seed)
+    with path.open("w") as file:
+        for n in range(prompts):
+            for k in range(samples):
+                row = {"id": f"{n}-{k}", "text": make_text(generator, types, ending), "prompt": prompt.format(n)}
+                file.write(json.dumps(row) + "\n")
+    return path
+
+
+def measure(reference, candidates, words=WORDS):
+    return measure_sameness(reference, candidates, GivenFields(), "en", words, 1)
+
+
+def value(sameness, system, other, statistic, view="wording"):
+    table = sameness.table
+    rows = table[
+        (table["system"] == system)
+        & (table["other"] == other)
+        & (table["statistic"] == statistic)
+        & (table["view"] == view)
+    ]
+    return rows.iloc[0]
+
+
+@pytest.fixture
+def files(tmp_path):
+    real = write(tmp_path / "real.jsonl", 0)
+    few = write(tmp_path / "few.jsonl", 1, types=60, ending=WRITING)
+    many = write(tmp_path / "many.jsonl", 2, samples=2)
+    return real, few, many
+
+
+@pytest.mark.slow
+def test_a_system_of_few_words_repeats_itself(files, tmp_path, monkeypatch):
+    views = [view for view in VIEWS if view.name in ("wording", "openings")]
+    monkeypatch.setattr("macroscope.sameness.measure.choose_views", lambda language: views)
+    sameness = measure(files[:1], files[1:])
+    assert sameness.systems == ["few", "many", REFERENCE]
+    excess = value(sameness, "few", "", "self_excess")
+    assert excess["ci_low"] > 0
+    assert excess["p_adjusted"] < 0.001
+    even = value(sameness, "many", "", "self_excess")
+    assert even["ci_low"] < 0 < even["ci_high"]
+    assert value(sameness, "many", "many", "same_prompt")["shared"] == 20
+    assert "same_prompt" not in set(sameness.table.query("system == 'few' and other == 'few'")["statistic"])
+    (phrase,) = sameness.phrases[sameness.phrases["system"] == "few"].to_dict("records")
+    assert (phrase["phrase"], phrase["place"], phrase["prompts"]) == (WRITING, "end", 20)
+    assert summarize(sameness).set_index("view").loc["wording", "repeat themselves more"] == 1
+    write_page(sameness, tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert WRITING in page
+    assert page.count("<svg") == 6  # two figures of all views, two matrices per view
+    require_replaceable_folder(tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_one_system_without_real_texts_has_a_page(files, tmp_path):
+    sameness = measure([], files[1:2])
+    write_page(sameness, tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "No real texts were given" in page
+    assert page.count("<svg") == 1
+    assert sameness.table["p_value"].isna().all()
+    assert summarize(sameness).empty
+
+
+def test_the_same_file_twice_is_as_similar_on_a_prompt_as_possible(files):
+    sameness = measure([], [files[0], files[0]])
+    first, second = sameness.systems
+    assert value(sameness, first, second, "same_prompt")["value"] == pytest.approx(1)
+
+
+def test_systems_without_common_prompts_are_compared_on_others(tmp_path, files):
+    apart = write(tmp_path / "apart.jsonl", 3, prompt="another {}")
+    sameness = measure(files[:1], [apart])
+    rows = sameness.table[sameness.table["other"] == REFERENCE]
+    assert "same_prompt" not in set(rows.loc[rows["system"] == "apart", "statistic"])
+    assert "between_excess" not in set(sameness.table["statistic"])
+
+
+def test_phrases_of_several_systems_are_listed(files):
+    sameness = measure([], [files[1], files[1]])
+    assert WRITING in list_common_phrases(sameness.phrases)["phrase"].tolist()
+
+
+@pytest.mark.parametrize(("prompts", "words"), [(1, WORDS), (9, WORDS), (20, 300)])
+def test_too_few_texts_are_a_short_error(tmp_path, prompts, words):
+    path = write(tmp_path / "mine.jsonl", 1, prompts=prompts)
+    number = prompts if words == WORDS else 0
+    with pytest.raises(MacroscopeError, match=f"mine: {number} prompts have texts of {words} words or more; give at"):
+        measure([], [path], words)
+
+
+def test_many_texts_of_one_prompt_are_not_many_prompts(tmp_path):
+    path = write(tmp_path / "mine.jsonl", 1, prompts=1, samples=20)
+    with pytest.raises(MacroscopeError, match="mine: 1 prompts have texts"):
+        measure([], [path])
+
+
+def test_prompts_beyond_the_largest_number_are_left_out_and_counted(files, monkeypatch):
+    monkeypatch.setattr(sameness_texts, "MOST_PROMPTS", 12)
+    sameness = measure(files[:1], files[2:])
+    many, real = sameness.texts
+    assert (len(many.documents), many.unused, len(real.documents), real.unused) == (24, 16, 12, 8)
+    assert np.array_equal(np.unique(many.prompts), np.unique(real.prompts))
+
+
+def test_folders_of_others_are_not_replaced(tmp_path):
+    (tmp_path / "novel.txt").write_text("mine")
+    with pytest.raises(MacroscopeError, match="holds other files"):
+        require_replaceable_folder(tmp_path)
+    require_replaceable_folder(tmp_path / "absent")

@@ -1,0 +1,51 @@
+"""`macroscope sameness`: how alike the texts of a system, and of several systems, are."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from macroscope.cli.flags import Seed
+
+
+def sameness(
+    candidate: Annotated[
+        list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
+    ],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the page and the tables.")],
+    reference: Annotated[
+        list[Path] | None, typer.Option(help="Real texts, in the same formats; repeatable. Default: none.")
+    ] = None,
+    words: Annotated[
+        int, typer.Option(min=30, help="Number of first words that are compared; shorter texts are left out.")
+    ] = 400,
+    text_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text.")] = None,
+    prompt_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the prompt.")] = None,
+    id_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id.")] = None,
+    model_field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
+    ] = None,
+    language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1).")] = "en",
+    seed: Seed = 1,
+) -> None:
+    """Measure how alike the texts of a system, and of several systems, are.
+
+    Texts with the same prompt or id are on the same prompt. The page has similarities by structure, words and openings,
+    beside those of real texts, and the phrases that a system repeats.
+    """
+    from macroscope.criticize.inputs import GivenFields
+    from macroscope.natural_language.languages import require_code
+    from macroscope.sameness.measure import measure_sameness
+    from macroscope.sameness.page import require_replaceable_folder, summarize, write_page
+
+    require_code(language)
+    require_replaceable_folder(output)
+    given = GivenFields(text_field, prompt_field, id_field, None, model_field)
+    measured = measure_sameness(reference or [], candidate, given, language, words, seed)
+    write_page(measured, output)
+    for texts in measured.texts:
+        left_out = f"left out: {texts.short} with fewer words, {texts.unused} of further prompts"
+        print(f"{texts.name}: {len(texts.documents)} texts; {left_out}")
+    if measured.has_real:
+        print(f"\nOf {len(measured.systems) - 1} systems:\n{summarize(measured).to_string(index=False)}")
+    print(f"\nPage: {output / 'index.html'}")

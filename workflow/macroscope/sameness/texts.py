@@ -1,0 +1,126 @@
+"""Texts of systems, with their prompts: beginnings of equal length, and their words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from macroscope.corpora.files.reading import read_user_documents
+from macroscope.criticize.inputs import Input
+from macroscope.documents import Document, Provenance
+from macroscope.errors import MacroscopeError
+from macroscope.natural_language.words import count_words, cut_after_words
+from macroscope.statistics.document_groups import name_prompts
+from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
+
+MOST_PROMPTS = 1000
+"""Largest number of prompts of a collection that count."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a text: a paragraph, or a heading."""
+
+    text: str
+    is_heading: bool = False
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts of a collection that are long enough.
+
+    Attributes
+    ----------
+    name
+        Name of the system, or of the real texts.
+    documents
+        Documents in the order of the files.
+    prompts
+        Number of the prompt of each document; texts of several collections on one prompt have the same.
+    short
+        Number of documents left out because they have too few words.
+    unused
+        Number of documents left out because their prompts are beyond `MOST_PROMPTS`.
+    """
+
+    name: str
+    documents: Sequence[Document]
+    prompts: NDArray[np.int64]
+    short: int
+    unused: int
+
+
+def read_texts(sources: Sequence[tuple[str, Input]], words: int, seed: int) -> list[Texts]:
+    """Read the texts of several collections, given by their names and files.
+
+    Parameters
+    ----------
+    words
+        Number of words that a text needs to count.
+    seed
+        Seed of the choice of prompts, if a collection has more than `MOST_PROMPTS`. Prompts of many collections are
+        preferred.
+
+    Raises
+    ------
+    MacroscopeError
+        If a collection has too few prompts with texts of this length.
+    """
+    read = [list(read_user_documents(each.files, Provenance(name), 0.0, 0.0, each.selection)) for name, each in sources]
+    keys = pd.DataFrame(((d.id, d.opening) for documents in read for d in documents), columns=["id", "opening"])
+    numbers = pd.factorize(name_prompts(keys))[0]
+    labels = np.split(numbers, np.cumsum([len(documents) for documents in read])[:-1])
+    is_long = [np.array([_has_words(d, words) for d in documents], dtype=bool) for documents in read]
+    order = _order_prompts([prompts[long] for prompts, long in zip(labels, is_long, strict=True)], seed)
+    collections = []
+    for (name, _), documents, prompts, long in zip(sources, read, labels, is_long, strict=True):
+        usable = order[np.isin(order, prompts[long])][:MOST_PROMPTS]
+        if len(usable) < FEWEST_PROMPTS:
+            raise MacroscopeError(
+                f"{name}: {len(usable)} prompts have texts of {words} words or more; give at least {FEWEST_PROMPTS} of"
+                " them, or fewer --words"
+            )
+        chosen = np.flatnonzero(long & np.isin(prompts, usable))
+        collections.append(
+            Texts(
+                name, [documents[k] for k in chosen], prompts[chosen], int((~long).sum()), int(long.sum()) - len(chosen)
+            )
+        )
+    return _number_prompts(collections)
+
+
+def cut_lines(document: Document, words: int) -> list[Line]:
+    """Return the lines of a document up to its `words`-th word; headings do not count as words."""
+    lines, left = [Line(document.title, is_heading=True)] if document.title else [], words
+    for section in document.sections:
+        if section.title:
+            lines.append(Line(section.title, is_heading=True))
+        for text in filter(str.strip, section.text.splitlines()):
+            number = count_words(text)
+            if number >= left:
+                return [*lines, Line(cut_after_words(text, left))]
+            lines.append(Line(text))
+            left -= number
+    return lines
+
+
+def _has_words(document: Document, words: int) -> bool:
+    return count_words(document.text) >= words
+
+
+def _order_prompts(prompts: Sequence[NDArray[np.int64]], seed: int) -> NDArray[np.int64]:
+    """Return all prompts, those of the most collections first, at random among equals."""
+    names, numbers = np.unique(np.concatenate([np.unique(each) for each in prompts]), return_counts=True)
+    ties = np.random.default_rng(seed).permutation(len(names))
+    return np.asarray(names[np.lexsort((ties, -numbers))])
+
+
+def _number_prompts(collections: Sequence[Texts]) -> list[Texts]:
+    """Number the prompts that are left from 0."""
+    names = np.unique(np.concatenate([each.prompts for each in collections]))
+    return [
+        Texts(each.name, each.documents, np.searchsorted(names, each.prompts), each.short, each.unused)
+        for each in collections
+    ]
