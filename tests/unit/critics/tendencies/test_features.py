@@ -58,4 +58,5 @@ def test_symbols_hold_no_letter():
 
 def test_compression_ratio():
     assert compression_ratio("ab" * 500) == pytest.approx(1000 / len(zlib.compress(b"ab" * 500, 6)))
-    assert np.isnan(compression_ratio(""))
+    assert np.isnan(compression_ratio(" "))
+    assert compression_ratio("One. Two.\n\nThree.\n") == compression_ratio("One. Two. Three.")
