@@ -35,7 +35,8 @@ def compare_collections(
         permutation = build_permutation(reference.keys, candidate.keys)
         members = permutation.memberships(permutations, np.random.default_rng(resampling.seed), _AT_ONCE)
         sides = np.concatenate([observed, *members])
-        values = statistic(np.concatenate([reference.numbers, candidate.numbers]), sides)
+        compare_sides = statistic(np.concatenate([reference.numbers, candidate.numbers]))
+        values = compare_sides(np.arange(sum(sizes)), sides)
         p_value = p_value_from_null(float(values[0]), values[1:], permutation.is_exact(permutations))
         return Rows(rows_table([Estimate(name, float(values[0]), p_value=p_value)], sizes, lambda _: "no embeddings"))
 

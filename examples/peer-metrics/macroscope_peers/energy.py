@@ -9,7 +9,7 @@ import pandas as pd
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.vectors import energy_distances as statistic
+from macroscope.statistics.vectors import compare_by_energy as statistic
 from macroscope_peers.embeddings import compare_collections
 from macroscope_peers.options import EmbeddingPeerOptions
 

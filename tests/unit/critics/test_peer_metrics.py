@@ -161,10 +161,10 @@ def test_a_peer_of_collections_is_a_row_of_the_matrix_and_compares_a_system(name
 @pytest.mark.slow
 def test_mauve_is_that_of_the_shares_of_clusters():
     from macroscope.statistics.divergences import auc_divergence
-    from macroscope_peers.mauve import statistic
+    from macroscope_peers.mauve import measure_difference
 
     corners = np.repeat([[0.0, 0.0], [9.0, 0.0]], [12, 8], axis=0)
     sides = np.array([[1.0] * 10 + [0.0] * 10, [1.0, 0.0] * 10])
     expected = auc_divergence([[1, 0], [0.6, 0.4]], [[0.2, 0.8], [0.6, 0.4]])
-    assert statistic(corners, sides) == pytest.approx(expected)
+    assert measure_difference(corners, sides) == pytest.approx(expected)
     assert expected[1] == pytest.approx(0, abs=1e-9)

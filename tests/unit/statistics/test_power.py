@@ -16,7 +16,7 @@ from macroscope.statistics.power import (
     power_interval,
     standardise,
 )
-from macroscope.statistics.vectors import energy_distances
+from macroscope.statistics.vectors import compare_by_energy
 
 
 def closed_form(shift, n, design):
@@ -75,10 +75,10 @@ def test_a_collection_statistic_keeps_the_level_and_finds_another_spread(design)
     for seed in range(120):
         first, second = rng.normal(size=(2, 40, 2))
         settings = PowerSettings((10,), 1, 39, seed=seed)
-        rejected.append(measure_power(first, second, design, settings, energy_distances)[0].value)
+        rejected.append(measure_power(first, second, design, settings, compare_by_energy)[0].value)
     assert sum(rejected) <= stats.binom.ppf(0.999, 120, 0.05)
     first, second = rng.normal(size=(2, 60, 2))
-    (power,) = measure_power(first, 4 * second, design, PowerSettings((30,), 20, 39), energy_distances)
+    (power,) = measure_power(first, 4 * second, design, PowerSettings((30,), 20, 39), compare_by_energy)
     assert power.value >= 0.9
 
 
@@ -86,13 +86,13 @@ def test_the_test_of_a_collection_statistic_is_by_its_own_permutations():
     """A statistic that is larger for the observed sides alone is rejected always, a constant one never."""
     values = np.arange(40.0).reshape(-1, 1)
 
-    def is_observed(documents, inside):
-        return (inside == inside[0]).all(axis=1).astype(float)
+    def is_observed(vectors):
+        return lambda documents, inside: (inside == inside[0]).all(axis=1).astype(float)
 
     for design in DESIGNS:
         settings = PowerSettings((10,), 5)
         assert measure_power(values, values, design, settings, is_observed)[0].value == 1
-        constant = measure_power(values, values, design, settings, lambda documents, inside: np.zeros(len(inside)))
+        constant = measure_power(values, values, design, settings, lambda _: lambda _, inside: np.zeros(len(inside)))
         assert constant[0].value == 0
 
 

@@ -33,9 +33,10 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.pairing_keys import ID
 
-CollectionStatistic = Callable[[Array, Array], Array]
-"""(documents x features of both sides, assignments x documents: 1 on the first side, 0 on the second) -> a value per
-assignment; larger values are of more different sides."""
+CollectionStatistic = Callable[[Array], Callable[[Integers, Array], Array]]
+"""Documents x features of a pool -> function of (numbers of the documents of both sides, assignments x these documents:
+1 on the first side, 0 on the second), which returns a value per assignment; larger values are of more different sides.
+What the pool alone determines, such as distances, is computed once."""
 Design = Literal["paired", "unpaired"]
 DESIGNS: tuple[Design, ...] = ("paired", "unpaired")
 LEVEL = 0.05
@@ -132,12 +133,13 @@ def measure_power(
         One per size at which a test has enough documents.
     """
     n_pool, results = len(first), []
+    compare = None if statistic is None else statistic(np.concatenate([first, second]))
     for n in settings.sizes:
         used = n if design == "paired" else 2 * n
         if n < FEWEST or used > n_pool:
             continue
         rng = np.random.default_rng([settings.seed, DESIGNS.index(design), n])
-        make_test = _TESTS[design] if statistic is None else partial(_collection_test, statistic, design)
+        make_test = _TESTS[design] if compare is None else partial(_collection_test, compare, design)
         rejects = make_test(n, settings.permutations, rng)
         value = float(
             np.mean([rejects(first, second, rng.permutation(n_pool)[:used]) for _ in range(settings.repeats)])
@@ -179,7 +181,7 @@ _TESTS: dict[Design, Callable[[int, int, np.random.Generator], Test]] = {
 
 
 def _collection_test(
-    statistic: CollectionStatistic, design: Design, n: int, permutations: int, rng: np.random.Generator
+    compare: Callable[[Integers, Array], Array], design: Design, n: int, permutations: int, rng: np.random.Generator
 ) -> Test:
     observed = np.repeat([[1.0, 0.0]], n, axis=1)
     if design == "paired":
@@ -190,7 +192,7 @@ def _collection_test(
     sides = np.concatenate([observed, permuted])
 
     def rejects(first: Array, second: Array, documents: Integers) -> bool:
-        values = statistic(np.concatenate([first[documents[:n]], second[documents[-n:]]]), sides)
+        values = compare(np.concatenate([documents[:n], len(first) + documents[-n:]]), sides)
         reached = np.count_nonzero(values[1:] >= values[0] - TIE * max(1.0, abs(values[0])))
         return bool((reached + 1) / len(values) <= LEVEL)
 

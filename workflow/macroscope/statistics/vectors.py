@@ -4,6 +4,8 @@ All are functions of the matrix of distances between all vectors of both samples
 of vectors only changes which rows and columns belong to which sample.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from scipy.special import ndtri
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_groups import Integers
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
@@ -83,14 +86,18 @@ def compare_vectors(
     return estimates + _coverage(distances, n, neighbours, memberships, exact, resampling.confidence)
 
 
-def energy_distances(vectors: Array, inside: Array) -> Array:
-    """Compute the energy distance for each row of memberships; see `mean_discrepancy`."""
-    return mean_discrepancy(-cdist(vectors, vectors), inside)
+def compare_by_energy(vectors: Array) -> Callable[[Integers, Array], Array]:
+    """Return the energy distance as a `statistics.power.CollectionStatistic` of these vectors."""
+    return _compare_by(-cdist(vectors, vectors))
 
 
-def squared_discrepancies(vectors: Array, inside: Array) -> Array:
-    """Compute the squared maximum mean discrepancy for each row of memberships; see `mean_discrepancy`."""
-    return mean_discrepancy(gaussian_kernel(cdist(vectors, vectors)), inside)
+def compare_by_kernel(vectors: Array) -> Callable[[Integers, Array], Array]:
+    """Return the squared maximum mean discrepancy as a `statistics.power.CollectionStatistic` of these vectors."""
+    return _compare_by(gaussian_kernel(cdist(vectors, vectors)))
+
+
+def _compare_by(matrix: Array) -> Callable[[Integers, Array], Array]:
+    return lambda numbers, inside: mean_discrepancy(matrix[np.ix_(numbers, numbers)], inside)
 
 
 def gaussian_kernel(distances: Array) -> Array:
