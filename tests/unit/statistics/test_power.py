@@ -82,6 +82,14 @@ def test_a_collection_statistic_keeps_the_level_and_finds_another_spread(design)
     assert power.value >= 0.9
 
 
+def test_a_small_shift_of_every_dimension_is_found_by_energy_and_not_by_the_largest_shift():
+    rng = np.random.default_rng(8)
+    first, second = rng.normal(size=(2, 60, 100))
+    settings = PowerSettings((30,), 20, 99)
+    powers = [measure_power(first, second + 0.35, "unpaired", settings, each)[0] for each in (compare_by_energy, None)]
+    assert powers[0].value >= 0.9 > 0.7 > powers[1].value
+
+
 def test_the_test_of_a_collection_statistic_is_by_its_own_permutations():
     """A statistic that is larger for the observed sides alone is rejected always, a constant one never."""
     values = np.arange(40.0).reshape(-1, 1)
