@@ -74,6 +74,7 @@ def toy(tmp_path, monkeypatch):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(module, "EXEMPT", ("toy.progress",))
     monkeypatch.setattr(module, "WORDING", ("toy.progress",))
     forget()
@@ -233,6 +234,17 @@ def test_the_code_of_a_stage_of_ours():
     assert "macroscope.critics.coherence.scoring" not in projection
     assert "macroscope.progress" not in projection
     assert not any(name.startswith(("macroscope.systems.", "macroscope.reporting.")) for name in projection)
+
+
+def test_what_parsing_gave_is_kept_until_the_content_changes(toy, monkeypatch):
+    before = of_stage()
+    with monkeypatch.context() as patched:
+        patched.delattr(module.ast, "parse")
+        assert of_stage() == before
+        edit(toy / "formula.py", "x**power", "x**power + 1")
+        with pytest.raises(AttributeError):
+            of_stage()
+    assert of_stage() != before
 
 
 def test_empty_bodies_stay_bodies(toy):

@@ -49,6 +49,11 @@ _LONGEST_NAME = 160
 """Bytes of a file's name that its scratch folder's name may hold; file systems allow 255 in all."""
 
 
+def user_cache() -> Path:
+    """Return the folder of the user's caches."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+
+
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary sibling of `path` (a file or a folder), which replaces `path` on success.

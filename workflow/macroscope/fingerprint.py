@@ -7,6 +7,7 @@ messages and progress bars. Paths are left out too, since a checkout may be move
 
 import ast
 import hashlib
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from macroscope.digest_cache import DigestCache
 from macroscope.errors import MacroscopeError
 
 OWN = "macroscope"
@@ -82,6 +84,7 @@ def closure(modules: tuple[str, ...]) -> tuple[str, ...]:
         if name not in seen:
             seen.add(name)
             waiting.extend(_imported(name, roots))
+    _parsed().save()
     return tuple(sorted(seen))
 
 
@@ -104,11 +107,24 @@ def _module(name: str) -> _Module:
     path = _path(name)
     if path is None:
         raise MacroscopeError(f"there is no module '{name}' to take the fingerprint of; is its package installed?")
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    content = path.read_bytes()
+    digest, imports = _parsed().get([package.encode(), content], lambda: _parse(path, content, package))
+    return _Module(digest, tuple((module, tuple(names)) for module, names in imports))
+
+
+@cache
+def _parsed() -> DigestCache:
+    rules = repr((Path(__file__).read_text(encoding="utf-8"), sys.version_info, EXEMPT, WORDING))
+    return DigestCache("parsed_modules.json", rules.encode())
+
+
+def _parse(path: Path, content: bytes, package: str) -> tuple[str, list[tuple[str, tuple[str, ...]]]]:
+    """Return the fields of a `_Module`."""
     try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
+        tree = ast.parse(content, filename=str(path))
     except SyntaxError as error:
         raise MacroscopeError(f"{path}, line {error.lineno}: {error.msg}; repair it before anything runs") from None
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     strip = _Strip(package, tree)
     strip.visit(tree)
     nodes = list(ast.walk(tree))
@@ -117,7 +133,7 @@ def _module(name: str) -> _Module:
     # annotations of functions are not, so no module may re-export them (a test checks this for our modules).
     followed = _imports(nodes, package, unused - strip.of_fields)
     _DropImports(unused).visit(tree)
-    return _Module(_digest(ast.unparse(tree).encode()), tuple(sorted(followed)))
+    return _digest(ast.unparse(tree).encode()), sorted(followed)
 
 
 def _imported(name: str, roots: frozenset[str]) -> Iterator[str]:

@@ -8,14 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from macroscope.files import IS_CHECKOUT, PACKAGE
+from macroscope.files import IS_CHECKOUT, PACKAGE, user_cache
 
 log = logging.getLogger("macroscope")
-
-
-def user_cache() -> Path:
-    """Return the folder of the user's caches."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
 
 
 def keep_package_clean() -> None:
