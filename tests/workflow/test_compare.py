@@ -56,12 +56,12 @@ def test_the_commands_are_those_of_the_workflow(texts, tmp_path):
 
 def test_the_statistics_are_those_of_the_command_byte_by_byte(texts, tmp_path):
     real, mine = texts / "real.jsonl", texts / "mine.jsonl"
-    critics = ["tendencies", "strings"]
+    critics = ["strings"]  # takes least; the commands of all critics are the same, above
     result = macroscope.compare(real, mine, critics=critics, n_jobs=2, progress=False, keep=tmp_path / "kept")
     subprocess.run(
         [
             *(sys.executable, "-m", "macroscope", "criticize", "--reference", str(real), "--candidate", str(mine)),
-            *("--critic", critics[0], "--critic", critics[1], "--output", str(tmp_path / "judged"), "--cores", "2"),
+            *("--critic", critics[0], "--output", str(tmp_path / "judged"), "--cores", "2"),
         ],
         check=True,
         capture_output=True,
@@ -78,8 +78,8 @@ def test_the_statistics_are_those_of_the_command_byte_by_byte(texts, tmp_path):
 
     assert list(result.scorecard.columns) == critics
     assert list(result.scorecard.index) == ["mine", "real text against itself"]
-    of_tendencies = result.documents[result.documents["critic"] == "tendencies"]
-    assert of_tendencies["system"].value_counts().to_dict() == {"control": 40, "mine": 40}
+    assert set(result.documents["critic"]) == {"strings"}
+    assert result.documents["system"].value_counts().to_dict() == {"control": 40, "mine": 40}
     assert {"value", "ci_low", "p_value", "n_reference", "signature"} <= {*result.statistics}
     assert "mine" in repr(result)
     assert "<table" in result._repr_html_()
