@@ -4,7 +4,8 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -32,11 +33,15 @@ HEAVY = re.compile(rf"(?:{_IMPORTS})(?:{HEAVY_PACKAGES})\b|\b(?:write_encoder|ti
 MODEL_PACKAGES = {"torch", "transformers"}
 """Packages that take seconds to import: no module that `--quick` reads may import them, however indirectly."""
 HEAVY_FIXTURES = {"browser", "run"}
+SLOW = 0.3
+"""Seconds of the processor that a test of `--quick` may take. Those of the wall clock depend on other processes."""
+SECONDS = "processor_seconds"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that leaves out the tests that need anything heavy."""
+    """Add the options that choose tests by what they take."""
     parser.addoption("--quick", action="store_true", help="only tests without workflow, browser, torch or process")
+    parser.addoption("--all-runs", action="store_true", help="only simulations, with all their runs")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -52,14 +57,19 @@ def _is_quick(item: pytest.Item) -> bool:
     return not HEAVY_FIXTURES & {*item.fixturenames} and item.get_closest_marker("slow") is None
 
 
+def _has_runs(item: pytest.Item) -> bool:
+    return "runs_of" in getattr(item, "fixturenames", ())
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Say what pytest-xdist keeps together: the tests of a file, and all that edit the one finished run.
 
     Groups start in this order, the long ones first, so that no core waits at the end for one that began late.
     """
-    if config.getoption("quick"):
-        chosen = [item for item in items if _is_quick(item)]
+    is_chosen = _is_quick if config.getoption("quick") else _has_runs if config.getoption("all_runs") else None
+    if is_chosen is not None:
+        chosen = [item for item in items if is_chosen(item)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
     for item in items:
@@ -74,6 +84,32 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError(f"quick tests import {', '.join(sorted(models))}: leave out the test that does")
     if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
         raise pytest.UsageError("this pytest-xdist does not know groups under this pytest; take the locked versions")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Record the processor time of a test."""
+    began = time.process_time()
+    try:
+        yield
+    finally:
+        item.user_properties.append((SECONDS, time.process_time() - began))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """With `--quick`, name the tests that take too long for it; the first of each process also pays for imports."""
+    if not config.getoption("quick"):
+        return
+    reports = [report for report in terminalreporter.stats.get("passed", []) if report.when == "call"]
+    seconds = {report.nodeid: dict(report.user_properties)[SECONDS] for report in reports}
+    for name in sorted(filter(lambda name: seconds[name] > SLOW, seconds), key=lambda name: -seconds[name]):
+        terminalreporter.write_line(f"{seconds[name]:.1f} s of the processor: mark as slow, or make cheaper: {name}")
+
+
+@pytest.fixture
+def runs_of(request: pytest.FixtureRequest) -> Callable[[int], int]:
+    """Return the number of runs of a simulation: all in `make calibration`, a quarter in `make test`."""
+    return lambda runs: runs if request.config.getoption("all_runs") else runs // 4
 
 
 @pytest.fixture
