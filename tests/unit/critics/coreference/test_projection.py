@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.corpora.simulated.people import people_process, simulate_stories, simulate_texts
-from macroscope.critics.coreference import projection, training
+from macroscope.critics.coreference import known_truth, projection, training
 from macroscope.critics.coreference.explanation import explain, sample_unlikely
 from macroscope.critics.coreference.known_truth import get_true_mentions, write_known_truth
 from macroscope.critics.coreference.mentions import write_resolved
@@ -217,7 +217,8 @@ def compute_perplexity(folder, order, suffix=""):
     return math.exp(scores[f"nll{suffix}"].sum() / scores[units].sum())
 
 
-def test_true_chains_have_the_expected_cost_and_defects_a_higher_one(scored):
+def test_true_chains_have_the_expected_cost_and_defects_a_higher_one(scored, monkeypatch):
+    monkeypatch.setattr(known_truth, "STORIES", 1000)  # five times as many as are scored
     for order in ("process", "wrong_gender", "no_antecedent", "merged", "split", "shuffled", "independent"):
         write_known_truth(
             scored / "process.json",
