@@ -19,8 +19,8 @@ CONFIG = {
     "statistics": {"resamples": 200, "permutations": 200},
     "corpora": {"wiki": {"source": "simulated", "kind": "wiki", "documents": 120}},
     "systems": {"shuffled": {"kind": "perturbation", "of": "control", "perturb": ["shuffle_sections"]}},
-    "critics": {"tendencies": {}},
-    "comparisons": [{"corpus": "wiki", "critics": ["tendencies"]}],
+    "critics": {"strings": {"order": 3, "folds": 3}},
+    "comparisons": [{"corpus": "wiki", "critics": ["strings"]}],
 }
 
 

@@ -23,8 +23,8 @@ def without_index(tmp_path, monkeypatch):
         },
     }  # fmt: skip
     run.config["corpora"]["encyclopedia"] = {"source": "wikipedia", "dump": "enwiki-sample"}
-    critics = {"critics": ["tendencies"]}
-    run.config["critics"] = {"tendencies": run.config["critics"]["tendencies"]}
+    critics = {"critics": ["strings"]}
+    run.config["critics"] = {"strings": run.config["critics"]["strings"]}
     run.config["comparisons"] = [
         {"corpus": "real", "systems": ["smollm2", "shuffled"]} | critics,
         {"corpus": "encyclopedia", "systems": ["shuffled"]} | critics,
