@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.flags import Seed
+from macroscope.printing import Json, print_json, print_table, records_of
 
 
 def sameness(
@@ -27,6 +28,7 @@ def sameness(
     ] = None,
     language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1).")] = "en",
     seed: Seed = 1,
+    json: Json = False,
 ) -> None:
     """Measure how alike the texts of a system, and of several systems, are.
 
@@ -43,9 +45,19 @@ def sameness(
     given = GivenFields(text_field, prompt_field, id_field, None, model_field)
     measured = measure_sameness(reference or [], candidate, given, language, words, seed)
     write_page(measured, output)
-    for texts in measured.texts:
-        left_out = f"left out: {texts.short} with fewer words, {texts.unused} of further prompts"
-        print(f"{texts.name}: {len(texts.documents)} texts; {left_out}")
-    if measured.has_real:
-        print(f"\nOf {len(measured.systems) - 1} systems:\n{summarize(measured).to_string(index=False)}")
-    print(f"\nPage: {output / 'index.html'}")
+    page = output / "index.html"
+    summary = summarize(measured)
+    counts = [
+        {"collection": each.name, "texts": len(each.documents), "too_short": each.short, "further_prompts": each.unused}
+        for each in measured.texts
+    ]
+    if json:
+        print_json({"counts": counts, "summary": records_of(summary), "page": str(page)})
+        return
+    for count in counts:
+        left_out = f"left out: {count['too_short']} with fewer words, {count['further_prompts']} of further prompts"
+        print(f"{count['collection']}: {count['texts']} texts; {left_out}")
+    if len(summary):
+        print(f"\nOf {len(measured.systems) - 1} systems:")
+        print_table(summary, as_json=False)
+    print(f"\nPage: {page}")

@@ -7,6 +7,7 @@ statistics compare the first text of each prompt (`find_repeats`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -122,7 +123,7 @@ def find_repeated_documents(collection: Path) -> NDArray[np.bool_]:
     columns = [name for name in (ID, "prompt") if name in pq.read_schema(collection).names]
     documents = pd.read_parquet(collection, columns=columns)
     if "prompt" in documents:
-        documents[OPENING] = [key_of_text("", prompt) for prompt in documents["prompt"]]
+        documents[OPENING] = documents["prompt"].map(partial(key_of_text, ""), na_action="ignore")
     return find_repeats(documents)
 
 
