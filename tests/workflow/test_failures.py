@@ -32,7 +32,7 @@ def criticize(tmp_path):
 
     def call(work, *options):
         write_package(tmp_path / "installed", CRITIC, work)
-        arguments = map(str, [*command, "--critic", "tendencies", "--critic", "theirs", "--cores", "2", *options])
+        arguments = map(str, [*command, "--critic", "strings", "--critic", "theirs", "--cores", "2", *options])
         environment = os.environ | {"PYTHONPATH": path}
         done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
         log = (tmp_path / "judged" / "logs" / "criticize.log").read_text()
@@ -54,7 +54,7 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     for text in (row["reason"], report.read_text(), (results / "pages" / "critic.theirs.reference.html").read_text()):
         assert "eight rare words" in text
     assert re.search(r"Missing: critic 'theirs' on 'reference' failed: .*eight rare words.*; see logs/", first.stdout)
-    assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"tendencies"}
+    assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"strings"}
     written = report.stat().st_mtime_ns
 
     second, rules = criticize(FAILING)
@@ -65,11 +65,11 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     assert third.returncode == 0, third.stdout[-3000:] + third.stderr[-3000:]
     answer = json.loads(third.stdout)
     judged = {(row["system"], row["critic"]) for row in answer["scorecard"]}
-    assert {("mine", "tendencies"), ("mine", "theirs")} <= judged
+    assert {("mine", "strings"), ("mine", "theirs")} <= judged
     assert (Path(answer["report"]), answer["missing"]) == (report, [])
     assert "project_theirs" in rules
-    assert not any("tendencies" in rule for rule in rules)
-    assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"tendencies", "theirs"}
+    assert not any("strings" in rule for rule in rules)
+    assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"strings", "theirs"}
     assert not (tables / "missing.csv").exists()
     assert "eight rare words" not in report.read_text()
 

@@ -25,7 +25,7 @@ def published(tmp_path_factory):
     lm = {"kind": "language_model", "base": str(folder), "titles": False, "training": None, "prompt_words": 5}
     again = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}, "seed": 1}
     run.config["systems"] = {"lm": {**lm, "samples": 40, "samples_per_shard": 20, "max_tokens": 80}, "again": again}
-    run.config["comparisons"] = [{"corpus": "real", "systems": "all", "critics": ["tendencies"]}]
+    run.config["comparisons"] = [{"corpus": "real", "systems": "all", "critics": ["strings"]}]
     run.save()
     asked = [f"results/test/systems/real/{system}/log_probabilities.parquet" for system in ("lm", "again")]
     done = run.snakemake("results/test/report.html", *asked)

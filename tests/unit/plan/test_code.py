@@ -137,7 +137,6 @@ def test_what_runs_again(tmp_path):
     workflow = Workflow(tmp_path / "first")
     module = workflow.folder / "toy" / "one.py"
     accepted = ("--config", "accept=project_one")
-    assert workflow.pending() == {"project_one": 2, "project_two": 2}
     code, output = workflow.snakemake("results/test/one/a.txt", "results/test/two/a.txt", "results/test/two/b.txt")
     assert code == 0, output
     assert workflow.pending() == {"project_one": 1}
@@ -156,7 +155,6 @@ def test_what_runs_again(tmp_path):
     code, output = workflow.snakemake()
     assert code == 0, output
     module.write_text("# a comment\n" + module.read_text())
-    assert workflow.pending() == {}
     shutil.move(workflow.folder, tmp_path / "second")
     workflow.folder = tmp_path / "second"
     assert workflow.pending() == {}
