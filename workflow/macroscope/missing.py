@@ -69,11 +69,14 @@ def read_missing(*folders: Path) -> list[Missing]:
 
 def describe_missing(missing: Sequence[Missing]) -> str:
     """Return a sentence about what a report lacks, and what to do."""
-    names = ", ".join(entry.name for entry in missing)
+    return f"The report lacks {', '.join(entry.name for entry in missing)}; {advise(missing)}"
+
+
+def advise(missing: Sequence[Missing]) -> str:
+    """Return what to do about what a report lacks."""
     # A job that called a failing stage of reporting succeeded: an edit of the critic's code makes it run again.
     is_tried_again = any(entry.stage is None for entry in missing)
-    advice = "the same command tries only what failed" if is_tried_again else "run it again when the critic is repaired"
-    return f"The report lacks {names}; {advice}"
+    return "the same command tries only what failed" if is_tried_again else "run it again when the critic is repaired"
 
 
 def _read(path: Path) -> list[Missing]:
