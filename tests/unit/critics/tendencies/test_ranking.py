@@ -49,6 +49,23 @@ def test_exponent_of_a_sample_is_the_law_s(s):
         assert np.mean([fit_zipf(sample) for sample in samples]) > s + 10 * error
 
 
+@pytest.mark.parametrize("tokens", [30, 400, 20_000])
+@pytest.mark.parametrize("s", [1.01, 1.2, 2.0, 6.0])
+def test_exponent_has_the_observed_mean_log_rank(s, tokens):
+    """Wherever the search begins: the rough root of a sample is that of others."""
+    for seed in range(5):
+        counts = sample_zipf_counts(s, tokens, np.random.default_rng(seed))
+        exponent = zipf_exponent(counts)
+        if np.count_nonzero(counts) < 2:
+            assert np.isnan(exponent)
+        elif np.isnan(exponent):  # flatter than any law
+            assert expected_mean_log_rank(1 + 1e-4, counts.sum()) <= mean_log_rank(counts)
+        elif exponent == 60:  # steeper
+            assert expected_mean_log_rank(60, counts.sum()) >= mean_log_rank(counts)
+        else:
+            assert expected_mean_log_rank(exponent, counts.sum()) == pytest.approx(mean_log_rank(counts), rel=2e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("s", [1.3, 1.8])
 def test_interval_of_the_exponent_covers_the_law_s(s):

@@ -14,6 +14,8 @@ Let R(c) be the number of types with c tokens or more. Then the sum of log rank 
 except for the first ranks, where the sample's ranking agrees with the law's.
 """
 
+from functools import cache, lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
@@ -29,6 +31,9 @@ _DIRECT_COUNTS = 50
 _HARMONICS = np.arange(1, 4)[:, None]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _STEEPEST, _FLATTEST = 60.0, 1.0 + 1e-4
+_HIGHEST, _LOWEST = (float(np.log(s - 1)) for s in (_STEEPEST, _FLATTEST))
+_NEAR = 0.03
+"""First distance from a rough root, in log(s - 1), at which the root is looked for."""
 
 
 def zipf_exponent(counts: ArrayLike) -> float:
@@ -43,16 +48,40 @@ def zipf_exponent(counts: ArrayLike) -> float:
         return float("nan")
     tokens = float(frequencies.sum())
     observed = float(frequencies @ np.log(np.arange(1, len(frequencies) + 1)) / tokens)
+    rough = _rough_root(round(observed, 2), round(float(np.log(tokens)), 1))
+    return _solve(observed, tokens, rough, accuracy=1e-6)
 
+
+@lru_cache(maxsize=4096)
+def _rough_root(observed: float, log_tokens: float) -> float:
+    """Return log(s - 1) for rounded numbers: permutations and samples of one law share it, and begin near their own."""
+    s = _solve(observed, float(np.exp(log_tokens)), 0.0, accuracy=_NEAR)
+    return float(np.log(s - 1)) if np.isfinite(s) else _LOWEST
+
+
+def _solve(observed: float, tokens: float, start: float, accuracy: float) -> float:
+    """Return the exponent whose expected mean log rank is the observed one; see `zipf_exponent`.
+
+    Parameters
+    ----------
+    start, accuracy
+        Of log(s - 1): where the search begins, and the largest error.
+    """
+
+    @cache
     def excess(log_slope: float) -> float:
         return expected_mean_log_rank(1 + np.exp(log_slope), tokens) - observed
 
-    low, high = np.log(_FLATTEST - 1), np.log(_STEEPEST - 1)
-    if excess(low) <= 0:
-        return float("nan")
-    if excess(high) >= 0:
-        return _STEEPEST
-    return float(1 + np.exp(brentq(excess, low, high, xtol=1e-6)))
+    step, low, high = _NEAR, max(start - _NEAR, _LOWEST), min(start + _NEAR, _HIGHEST)
+    while excess(low) <= 0:  # it falls with the exponent
+        if low == _LOWEST:
+            return float("nan")
+        step, low, high = 4 * step, max(low - 4 * step, _LOWEST), low
+    while excess(high) >= 0:
+        if high == _HIGHEST:
+            return _STEEPEST
+        step, low, high = 4 * step, high, min(high + 4 * step, _HIGHEST)
+    return float(1 + np.exp(brentq(excess, low, high, xtol=accuracy)))
 
 
 def expected_mean_log_rank(s: float, tokens: float) -> float:
