@@ -120,7 +120,7 @@ def test_strings_marks_the_most_unlikely_words():
 def test_distances_are_those_of_ranks():
     rng = np.random.default_rng(0)
     real = pd.DataFrame({name: rng.integers(0, 9, 50).astype(float) for name in PER_TEXT})
-    numbers = real.iloc[:20] + 1
+    numbers = real.iloc[:20].set_axis([f"new-{n}" for n in range(20)]) + 1
     numbers.iloc[3, 2:] = np.nan
     expected = [
         np.nanmean([
@@ -129,12 +129,20 @@ def test_distances_are_those_of_ranks():
         for _, row in numbers.iterrows()
     ]  # fmt: skip
     assert distances(numbers, real).to_numpy() == pytest.approx(np.array(expected))
-    extremes = pd.DataFrame({name: [99.0, -9.0, np.nan] for name in PER_TEXT})
+    extremes = pd.DataFrame({name: [99.0, -9.0, np.nan] for name in PER_TEXT}, ["high", "low", "none"])
     assert distances(extremes, real).fillna(-1).tolist() == [1, 1, -1]
-    # Each real text is compared with the others, as a new text is compared with all of them.
-    same = distances(real, real, without_itself=True)
-    others = [distances(real.iloc[[n]], real.drop(real.index[n])).item() for n in range(len(real))]
-    assert same.to_numpy() == pytest.approx(np.array(others), nan_ok=True)
+
+
+def test_a_text_is_not_compared_with_the_real_document_of_its_id():
+    """A copy of a real text has the distance of the original, whose numbers are those of the text without it."""
+    rng = np.random.default_rng(0)
+    real = pd.DataFrame({name: rng.integers(0, 9, 40).astype(float) for name in PER_TEXT}, np.repeat(range(20), 2))
+    real.iloc[5, 3:] = np.nan
+    damaged = real.iloc[:15] + rng.integers(0, 2, (15, len(PER_TEXT)))
+    without = [distances(damaged.iloc[[n]], real.drop(name)).item() for n, name in enumerate(damaged.index)]
+    assert distances(damaged, real).to_numpy() == pytest.approx(np.array(without))
+    assert distances(real.iloc[:15], real).tolist() == distances(real, real).iloc[:15].tolist()
+    assert np.isnan(distances(real.iloc[:1], real.iloc[:2])).all()  # no other text
 
 
 def test_repetitions_are_all_words_of_ngrams_that_occurred_before():

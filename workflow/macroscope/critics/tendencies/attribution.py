@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.attributions import Attribution, Span, write_attributions
+from macroscope.critics.attributions import Array, Attribution, Span, write_attributions
 from macroscope.critics.latents import read_latents
 from macroscope.critics.tendencies.latents import FEATURES, LATENTS, PER_TEXT, compute_text_numbers
 from macroscope.documents import Collection, Document
+from macroscope.statistics.document_groups import Integers
 
 REPEATED = "duplicate_4grams"
 LENGTH = 4
@@ -23,7 +24,7 @@ _TOKEN = re.compile(r"\w+")
 def attribute(texts: Collection, latents: Path, control_latents: Path, *, output: Path) -> None:
     """Score documents by the distance of their numbers, and mark their repetitions; see `critics.attributions`."""
     numbers, real = _read_numbers(latents), _read_numbers(control_latents)
-    scores = distances(numbers, real, without_itself=latents == control_latents).groupby(level=0).mean()
+    scores = distances(numbers, real).groupby(level=0).mean()
     repeated, real_repeated = (table[REPEATED].groupby(level=0).mean() for table in (numbers, real))
     repeated = repeated.dropna()  # NaN: too short to repeat anything
     ranks = np.searchsorted(np.sort(real_repeated.dropna()), repeated)
@@ -35,26 +36,42 @@ def attribute(texts: Collection, latents: Path, control_latents: Path, *, output
     write_attributions(rows, output)
 
 
-def distances(numbers: pd.DataFrame, real: pd.DataFrame, *, without_itself: bool = False) -> pd.Series:
+def distances(numbers: pd.DataFrame, real: pd.DataFrame) -> pd.Series:
     """Compute the mean over a text's numbers of |2 F - 1|, with F the mid-rank of each number among real texts.
 
     F is the share of real texts below the number, plus half of those equal to it. The mean is 0 if all numbers are
     medians of real text, and 1 if all are beyond any real text. NaN for a text without numbers.
 
+    A text is not compared with the real document of its own id, be it itself or its damaged copy's original. A text
+    among those that it is compared with would have smaller distances than a new one.
+
     Parameters
     ----------
-    without_itself
-        Whether the texts are the real ones, each of which is compared with the others: a text among those that it is
-        compared with would have smaller distances than a new one.
+    numbers, real
+        Columns `PER_TEXT`, indexed by the id of the text's document.
     """
+    ids = pd.Index(real.index.unique())
+    groups, real_groups = ids.get_indexer(numbers.index), ids.get_indexer(real.index)
     by_name = {}
     for name in PER_TEXT:
-        values, real_values = numbers[name].to_numpy(float), np.sort(real[name].dropna().to_numpy(float))
-        below, within = (np.searchsorted(real_values, values, side=side) for side in ("left", "right"))
-        others = len(real_values) - without_itself
-        share = (below + within - without_itself) / (2 * max(1, others))
+        values, real_values = numbers[name].to_numpy(float), real[name].to_numpy(float)
+        is_defined = np.isfinite(real_values)
+        real_values, groups_of_values = real_values[is_defined], real_groups[is_defined]
+        among_all = _count(values, 0 * groups, real_values, 0 * groups_of_values)
+        below, within, others = among_all - _count(values, groups, real_values, groups_of_values)
+        share = (below + within) / (2 * np.maximum(1, others))
         by_name[name] = np.where(np.isnan(values) | (others <= 0), np.nan, np.abs(2 * share - 1))
     return pd.DataFrame(by_name, numbers.index).mean(axis=1)
+
+
+def _count(values: Array, groups: Integers, real_values: Array, real_groups: Integers) -> Integers:
+    """Count, for each value, the real values of its group that are below it, up to it, and in all (3 x values)."""
+    levels = np.unique(real_values)
+    width = len(levels) + 1
+    keys = np.sort(real_groups * width + np.searchsorted(levels, real_values))
+    below, within = (np.searchsorted(levels, values, side=side) for side in ("left", "right"))
+    places = np.stack([below, within, np.full_like(below, width)])
+    return np.searchsorted(keys, groups * width + places) - np.searchsorted(keys, groups * width)
 
 
 def find_repetitions(document: Document) -> Iterator[tuple[Span, int]]:
