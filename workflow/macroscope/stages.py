@@ -54,7 +54,7 @@ MACHINE = frozenset({"threads", "processes"})
 COLLECTIONS = frozenset(
     {
         *("files", "shards_of_samples", "shards_of_latents", "detectors", "retrieved"),
-        *("all_latents", "all_scores", "all_statistics"),
+        *("all_latents", "all_scores", "all_attributions", "all_statistics"),
     }
 )
 """Inputs of any number of files: the function gets a list."""

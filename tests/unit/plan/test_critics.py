@@ -4,11 +4,12 @@ import json
 
 import pytest
 
+from macroscope.config.schema import parse_config
 from macroscope.critics import critics
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.jobs import OUTPUT
-from macroscope.plan import load_plan
+from macroscope.plan import Plan, load_plan
 from macroscope.stages import Stage
 
 from .plans import ENCODERS, FOLDER, PROBING, find_job, names, plan_of, values_of
@@ -86,6 +87,25 @@ def test_two_sample_tests_and_pairs_read_all_systems_of_a_corpus():
         assert "all_scores" not in find_job(plan, f"{name}_strings").inputs
         assert "macroscope.critics.features" in job.modules
     assert values_of(find_job(plan, "two_sample_test_coherence"), corpus="wiki")["confidence"] == "0.9"
+
+
+def test_powers_read_what_critics_declare_of_all_systems():
+    block = {
+        "corpus": "wiki",
+        "critics": ["coherence", "strings", "clusters"],
+        "damages": ["truncate"],
+        "doses": [0.25],
+    }
+    plan = Plan(parse_config({"corpora": {"wiki": {"source": "simulated"}}, "sensitivity": block}))
+    jobs = {name: find_job(plan, f"measure_power_{name}") for name in block["critics"]}
+    paths = jobs["strings"].inputs["all_attributions"](names(corpus="wiki"))
+    assert paths[0] == f"{FOLDER}/strings/wiki/attributions/control.parquet"
+    assert len(paths) == 3  # truncate and its harmless twin
+    assert [set(job.inputs) for job in jobs.values()] == [
+        {"all_latents", "all_scores", "all_attributions"},
+        {"all_latents", "all_attributions"},
+        {"all_latents"},  # its scores are those of a comparison
+    ]
 
 
 def test_a_job_requests_the_resources_of_its_model_or_of_its_stage():

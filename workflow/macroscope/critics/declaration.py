@@ -66,7 +66,7 @@ SHARED_STAGES = {
     ),
     "measure_power": Stage(
         "macroscope.critics.power:measure_powers",
-        inputs=f"all_latents all_scores {_OF_SYSTEMS} systems confidence seed damages sizes repeats",
+        inputs=f"all_latents all_scores all_attributions {_OF_SYSTEMS} systems confidence seed damages sizes repeats",
         megabytes=4000,
         minutes=120,
     ),
@@ -256,6 +256,11 @@ class Critic:
     def compares(self) -> bool:
         """Return whether the critic compares collections with statistics of its own."""
         return "compare" in self.stages
+
+    @cached_property
+    def scores_documents(self) -> bool:
+        """Return whether the stage `attribute` scores each document by itself, and not by a comparison's evidence."""
+        return "attribute" in self.stages and "own_evidence" not in self.stages["attribute"].input_names
 
     def options_of(self, stage: str) -> set[str]:
         """Return the options that change a stage's output: its own and those of all stages upstream of it."""

@@ -21,6 +21,7 @@ from macroscope.reporting.sensitivity_summary import (
     describe_critic,
     tabulate_d50,
     tabulate_n80,
+    tabulate_pairs,
     tabulate_selectivity,
     unseen_damages,
     words,
@@ -36,8 +37,8 @@ _UNDAMAGED = re.compile(r"document left as it was$")
 def write_sensitivity(config: Path, output: Path) -> None:
     """Write the page of a run with `sensitivity`, its figures and its tables into a folder.
 
-    matrix.csv has a row per critic, damage, dose, design and number of documents; n80.csv, d50.csv and selectivity.csv
-    its summaries; damages.csv the documents that each damage could not change.
+    matrix.csv has a row per critic, damage, dose, design and number of documents; n80.csv, d50.csv, selectivity.csv and
+    pairs.csv its summaries; damages.csv the documents that each damage could not change.
 
     Parameters
     ----------
@@ -59,6 +60,7 @@ def write_sensitivity(config: Path, output: Path) -> None:
             MATRIX: powers,
             "n80.csv": n80,
             "d50.csv": tabulate_d50(powers),
+            "pairs.csv": tabulate_pairs(powers),
             "selectivity.csv": tabulate_selectivity(powers, results.plan.config.statistics.confidence),
             "damages.csv": counts,
         }

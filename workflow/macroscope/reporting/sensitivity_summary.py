@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.power import NONE
+from macroscope.critics.power import NONE, PAIRS
 from macroscope.statistics.pairs import mover_difference
 from macroscope.statistics.power import LEVEL, find_crossings
 from macroscope.systems.perturbation.declaration import DAMAGES
@@ -67,6 +67,12 @@ def tabulate_selectivity(powers: pd.DataFrame, confidence: float) -> pd.DataFram
             rows.append((critic, design, damage, dose, key[2], int(cell["n"]), *difference[:3]))
     names = ["critic", "design", "damage", "dose", "twin", "n", "selectivity", "selectivity_low", "selectivity_high"]
     return pd.DataFrame(rows, columns=names)
+
+
+def tabulate_pairs(powers: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracy over pairs of each critic, damage and dose, with the share of changed documents."""
+    cells = powers.loc[powers["n_pairs"] > 0, ["critic", "damage", "dose", CHANGED, *PAIRS]]
+    return cells.drop_duplicates(["critic", "damage", "dose"], ignore_index=True)
 
 
 def at_usual_size(powers: pd.DataFrame) -> pd.DataFrame:
