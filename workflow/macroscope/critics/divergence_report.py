@@ -77,6 +77,12 @@ def statistics_table(statistics: pd.DataFrame, columns: dict[str, tuple[str, flo
     return pd.DataFrame(rows)
 
 
+def list_plotted(names: pd.Series, values: pd.Series) -> list[str]:
+    """Return the divergences, each for a panel of its own, that have a value: a convention may leave some undefined."""
+    defined = set(names[values.notna()])
+    return [name for name in PLOTTED if name in defined]
+
+
 def plot_divergences(statistics: pd.DataFrame, systems: list[str]) -> Figure:
     """Plot one panel per divergence with one row per system.
 
@@ -95,7 +101,7 @@ def plot_divergences(statistics: pd.DataFrame, systems: list[str]) -> Figure:
         figure, grid = plt.subplots(
             2, 3, figsize=(9.6, 1.8 + 2 * (0.6 + 0.26 * len(shown))), sharey=True, squeeze=False
         )
-        plotted = [name for name in PLOTTED if name in set(statistics["statistic"])]
+        plotted = list_plotted(statistics["statistic"], statistics["value"])
         for axes, name in zip(grid.flat, plotted, strict=False):
             _plot_panel(axes, statistics, shown, name)
         for axes in grid.flat[len(plotted) :]:

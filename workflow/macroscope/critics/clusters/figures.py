@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS
 from macroscope.critics.clusters.probing_figure import plot_probing
-from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, plot_divergences
+from macroscope.critics.divergence_report import DIVERGENCES, list_plotted, plot_divergences
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL
 from macroscope.plotting import add_legend, save, style
@@ -66,10 +66,10 @@ def plot_curves(curves: pd.DataFrame) -> Figure:
 
     Filled markers are significant.
     """
-    systems = list(curves["system"].unique())
+    systems, plotted = list(curves["system"].unique()), list_plotted(curves["divergence"], curves["value"])
     with style():
         figure, grid = plt.subplots(2, 3, figsize=(9.6, 5.6), sharex=True, squeeze=False)
-        for axes, name in zip(grid.flat, PLOTTED, strict=False):
+        for axes, name in zip(grid.flat, plotted, strict=False):
             for number, system in enumerate(systems):
                 curve = curves[(curves["system"] == system) & (curves["divergence"] == name)].sort_values("clusters")
                 colour = COLOURS[number % len(COLOURS)]
@@ -94,9 +94,10 @@ def plot_curves(curves: pd.DataFrame) -> Figure:
             axes.set(xscale="log", ylabel=DIVERGENCES[name])
             if (curves.loc[curves["divergence"] == name, "value"] > 0).all():
                 axes.set_yscale("log")  # a very different system must not hide the differences among others
-        grid.flat[-1].remove()
-        grid[0, 2].tick_params(labelbottom=True)
-        for axes in (*grid[1, :2], grid[0, 2]):
+        for axes in grid.flat[len(plotted) :]:
+            axes.remove()
+        for axes in grid.flat[max(0, len(plotted) - grid.shape[1]) : len(plotted)]:  # with no panel below
+            axes.tick_params(labelbottom=True)
             axes.set_xlabel("number of clusters")
         add_legend(figure)
     return figure
