@@ -1,11 +1,12 @@
-"""Prepare HelloBench's continuations of stories for `macroscope rank`, and compare the ranking with its judges.
+"""Prepare HelloBench's stories for `macroscope rank`, and compare the ranking with its judges.
 
     python examples/ranking/hellobench.py prepare DATA texts
     macroscope rank --reference texts/real.jsonl --candidate texts/gpt4o_0806.jsonl ... --output ranking.csv
     python examples/ranking/hellobench.py compare DATA ranking.csv
 
-DATA has text_completion/<model>.jsonl.gz (fields id, text), text_completion/_human_source.jsonl.gz (with label) and
-judgement_means.csv (model, task, mean_checklist_score).
+DATA has text_completion/<model>.jsonl.gz (fields id, text), judgement_means.csv (model, task, mean_checklist_score) and
+text_completion/_human_source.jsonl.gz (with label): the stories by people that the prompts quote. HelloBench has no
+continuations of them by people.
 """
 
 import gzip
@@ -21,7 +22,7 @@ RESAMPLES = 2000
 
 
 def prepare(data: Path, output: Path) -> None:
-    """Write a file per model, and real.jsonl with the continuations by people."""
+    """Write a file per model, and real.jsonl with the stories by people that models are to continue."""
     output.mkdir(parents=True, exist_ok=True)
     for path in sorted((data / "text_completion").glob("*.jsonl.gz")):
         with gzip.open(path, "rt", encoding="utf-8") as file:
