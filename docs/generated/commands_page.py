@@ -81,7 +81,8 @@ def _row(parameter: Any, context: Any) -> str:
     if record is None or _HELP in parameter.opts:
         return ""
     name, text = record
-    name = name if parameter.opts[0].startswith("-") else parameter.metavar
+    name = name if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name.upper()
+    name = name.replace("|", ", ")  # GitHub and the site differ in how a bar in code is escaped in a table
     return f"| `{name}` | {_escape(_RANGE.sub('', text))} | {_default(parameter)} |"
 
 

@@ -15,6 +15,8 @@ DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 ENTRANCES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 CODE = re.compile(r"^```.*?^```|^ {4}.*?$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+CELL = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ +(.+?)\s*$", re.MULTILINE)
 
@@ -40,7 +42,7 @@ def nav_pages(entries):
 @cache
 def anchors(page):
     """The anchors of a page's headings, as GitHub and the site derive them."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    text = FENCED.sub("", page.read_text())
     titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title).lower() for title in HEADING.findall(text)]
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 
@@ -73,3 +75,11 @@ def test_the_site_loads_nothing_from_other_hosts():
     scripts = [*config["extra"]["polyfills"], *config["extra_css"]]
     assert all((DOCS / script).is_file() for script in scripts)
     assert any("iframe-worker" in script for script in scripts), "the offline plugin would load it from a host"
+
+
+@pytest.mark.parametrize("page", [*ENTRANCES, *PAGES], ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_rows_of_a_table_have_the_cells_of_its_head(page):
+    text = FENCED.sub("", page.read_text())
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    numbers = [[len(CELL.findall(row)) for row in table.splitlines()] for table in tables]
+    assert all(len(set(cells)) == 1 for cells in numbers), "GitHub ends cells at bars, in code as well: escape them"
