@@ -61,7 +61,15 @@ def test_without_a_matrix_there_is_nothing_to_cite():
     assert cite_sensitivity(None, scorecard(cell("mine"))) == []
 
 
-@pytest.mark.parametrize(("content", "message"), [("a,b\n1,2\n", "no column 'corpus'"), (None, "not a readable table")])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n", "no column 'corpus'"),
+        (",".join([*COLUMNS, "changed"]) + "\n", "it has no rows"),
+        ("", "not a readable table"),
+        (None, "matrix.csv: No such file or directory; give"),
+    ],
+)
 def test_another_file_is_refused(tmp_path, content, message):
     path = tmp_path / "matrix.csv"
     if content is not None:

@@ -26,15 +26,19 @@ def read_matrix(path: Path) -> pd.DataFrame:
     """
     try:
         table = read_csv(path)
-    except (OSError, ValueError) as error:  # pandas' errors of parsing are ValueErrors
-        raise MacroscopeError(
-            f"{path}: not a readable table ({error}); give a matrix.csv of `macroscope sensitivity`"
-        ) from None
+    except OSError as error:
+        raise _refuse(path, error.strerror or str(error)) from None
+    except ValueError as error:  # pandas' errors of parsing, too
+        raise _refuse(path, f"not a readable table ({error})") from None
     if absent := [name for name in (*COLUMNS, CHANGED) if name not in table]:
-        raise MacroscopeError(
-            f"{path}: it has no column '{absent[0]}'; give a matrix.csv that `macroscope sensitivity` wrote"
-        )
+        raise _refuse(path, f"it has no column '{absent[0]}'")
+    if table.empty:
+        raise _refuse(path, "it has no rows")
     return table
+
+
+def _refuse(path: Path, reason: str) -> MacroscopeError:
+    return MacroscopeError(f"{path}: {reason}; give a matrix.csv that `macroscope sensitivity` wrote")
 
 
 def cite_sensitivity(path: str | None, scorecard: pd.DataFrame) -> list[str]:
