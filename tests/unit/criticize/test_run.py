@@ -193,7 +193,7 @@ def test_texts_that_begin_alike_are_counted_unless_they_are_of_one_prompt(tmp_pa
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
         return table_of(profile_texts("m", [path]), []).loc["texts that share their opening", "m"]
 
-    hint = "; if each is a prompt, name its field: --prompt-field"
+    hint = "; if each is a prompt, give it: a field 'prompt', or --prompt-field"
     assert row([{"text": text} for text in (*texts, *rest[:4])]) == f"6, of 2 openings{hint}"
     assert row([{"text": text, "prompt": text[:20]} for text in (*texts, *rest)]) == "0"
     assert row([{"text": text} for text in (*texts[:2], *rest)]) == "2"

@@ -67,5 +67,5 @@ def test_systems_are_ranked_by_how_much_they_repeat(tmp_path):
 def test_too_few_long_texts_are_a_short_error(tmp_path):
     real = write_texts(tmp_path / "real.jsonl", 0, 600)
     short = write_texts(tmp_path / "short.jsonl", 1, 40, words=20)
-    with pytest.raises(MacroscopeError, match="short: 0 texts have 100 words or more; give at least 5"):
+    with pytest.raises(MacroscopeError, match=r"short: too few texts of 100 words or more \(0\); give at least 5"):
         rank([real], [short], GivenFields(), "en")

@@ -113,13 +113,15 @@ def test_phrases_of_several_systems_are_listed(files):
 def test_too_few_texts_are_a_short_error(tmp_path, prompts, words):
     path = write(tmp_path / "mine.jsonl", 1, prompts=prompts)
     number = prompts if words == WORDS else 0
-    with pytest.raises(MacroscopeError, match=f"mine: {number} prompts have texts of {words} words or more; give at"):
+    with pytest.raises(
+        MacroscopeError, match=rf"mine: too few prompts with texts of {words} words or more \({number}\)"
+    ):
         measure([], [path], words)
 
 
 def test_many_texts_of_one_prompt_are_not_many_prompts(tmp_path):
     path = write(tmp_path / "mine.jsonl", 1, prompts=1, samples=20)
-    with pytest.raises(MacroscopeError, match="mine: 1 prompts have texts"):
+    with pytest.raises(MacroscopeError, match=r"mine: too few prompts .* \(1\)"):
         measure([], [path])
 
 

@@ -58,6 +58,6 @@ def sameness(
         left_out = f"left out: {count['too_short']} with fewer words, {count['further_prompts']} of further prompts"
         print(f"{count['collection']}: {count['texts']} texts; {left_out}")
     if len(summary):
-        print(f"\nOf {len(measured.systems) - 1} systems:")
+        print(f"\nNumber of systems, of {len(measured.systems) - 1}:")
         print_table(summary, as_json=False)
     print(f"\nPage: {page}")

@@ -17,6 +17,7 @@ from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
 from macroscope.criticize.languages import describe_languages, languages_differ
+from macroscope.criticize.shared_openings import describe_shared_openings
 from macroscope.criticize.typesetting import Marks, count_marks, describe_marks, different_families
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import SPLITS, Count, Document, Provenance
@@ -30,8 +31,6 @@ from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
 NARRATIVE_SENTENCES = 5
-_MANY_SHARE = 0.2
-"""Share of the texts from which on texts that begin alike may be of one prompt, which nothing in the file says."""
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""
 TOPICAL_OCCURRENCES = 10
@@ -117,12 +116,6 @@ class Profile:
     def repeated(self) -> int:
         """Return the number of documents with the text of an earlier one."""
         return self.documents - len(set(self.texts))
-
-    def count_shared_openings(self) -> tuple[int, int]:
-        """Return the number of openings that texts of different prompts share, and of these texts."""
-        openings = Counter(opening for opening, _ in {*zip(self.openings, self.prompts, strict=True)} if opening)
-        shared = {opening for opening, prompts in openings.items() if prompts > 1}
-        return len(shared), sum(opening in shared for opening in self.openings)
 
     @property
     def extremes(self) -> dict[str, tuple[int, str] | None]:
@@ -267,7 +260,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
         "prompts": _prompts(profile),
-        "texts that share their opening": _shared_openings(profile),
+        "texts that share their opening": describe_shared_openings(profile.openings, profile.prompts),
         "texts that occur again": f"{profile.repeated:,}",
         "left out": "; ".join(f"{number:,} {name}" for name, number in dropped.items()) or "none",
         "characters composed (NFC)": f"in {profile.not_composed:,} texts",
@@ -288,14 +281,6 @@ def _prompts(profile: Profile) -> str:
     if number < FEWEST_PROMPTS:
         return f"{number:,}: too few to say anything of texts of other prompts; each text counts"
     return f"{number:,} with {profile.documents / number:.1f} texts on average; those of a prompt count as one"
-
-
-def _shared_openings(profile: Profile) -> str:
-    """Return how many texts begin alike without being of one prompt, and what to do if they are."""
-    openings, texts = profile.count_shared_openings()
-    if texts < _MANY_SHARE * profile.documents or not texts:
-        return f"{texts:,}"
-    return f"{texts:,}, of {openings:,} openings; if each is a prompt, name its field: --prompt-field"
 
 
 def _read_as(profile: Profile) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.criticize.inputs import Input
+from macroscope.criticize.shared_openings import warn_of_shared_openings
 from macroscope.documents import Document, Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import count_words, cut_after_words
@@ -69,6 +70,8 @@ def read_texts(sources: Sequence[tuple[str, Input]], words: int, seed: int) -> l
         If a collection has too few prompts with texts of this length.
     """
     read = [list(read_user_documents(each.files, Provenance(name), 0.0, 0.0, each.selection)) for name, each in sources]
+    for (name, _), documents in zip(sources, read, strict=True):
+        warn_of_shared_openings(name, documents)
     keys = pd.DataFrame(((d.id, d.opening) for documents in read for d in documents), columns=["id", "opening"])
     numbers = pd.factorize(name_prompts(keys))[0]
     labels = np.split(numbers, np.cumsum([len(documents) for documents in read])[:-1])
@@ -79,8 +82,8 @@ def read_texts(sources: Sequence[tuple[str, Input]], words: int, seed: int) -> l
         usable = order[np.isin(order, prompts[long])][:MOST_PROMPTS]
         if len(usable) < FEWEST_PROMPTS:
             raise MacroscopeError(
-                f"{name}: {len(usable)} prompts have texts of {words} words or more; give at least {FEWEST_PROMPTS} of"
-                " them, or fewer --words"
+                f"{name}: too few prompts with texts of {words} words or more ({len(usable)}); give at least"
+                f" {FEWEST_PROMPTS} of them, or fewer --words"
             )
         chosen = np.flatnonzero(long & np.isin(prompts, usable))
         collections.append(

@@ -1,0 +1,49 @@
+"""Texts that begin alike and may be of one prompt, which nothing in their file says."""
+
+import logging
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+from macroscope.document_keys import shared_id, split_key
+from macroscope.documents import Document
+
+log = logging.getLogger("macroscope")
+
+MANY_SHARE = 0.2
+"""Share of the texts from which on texts that begin alike may be of one prompt."""
+
+
+def describe_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> str:
+    """Return how many texts begin alike without being of one prompt, and what to do if they are.
+
+    Parameters
+    ----------
+    openings
+        First words of each text, or a hash of them; a false value for none.
+    prompts
+        What each text has in common with the others of its prompt.
+    """
+    shared, texts = _count(openings, prompts)
+    if not _are_many(texts, len(openings)):
+        return f"{texts:,}"
+    return f"{texts:,}, of {shared:,} openings; if each is a prompt, give it: a field 'prompt', or --prompt-field"
+
+
+def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:
+    """Warn if many texts of a collection begin alike without being of one prompt."""
+    keys = [split_key(document.opening) for document in documents]
+    openings = [first_words for _, first_words in keys]
+    prompts = [prompt or shared_id(document.id) for (prompt, _), document in zip(keys, documents, strict=True)]
+    if _are_many(_count(openings, prompts)[1], len(documents)):
+        log.warning("%s: texts that share their opening: %s", name, describe_shared_openings(openings, prompts))
+
+
+def _count(openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> tuple[int, int]:
+    """Return the number of openings that texts of different prompts share, and of these texts."""
+    counts = Counter(opening for opening, _ in {*zip(openings, prompts, strict=True)} if opening)
+    shared = {opening for opening, number in counts.items() if number > 1}
+    return len(shared), sum(opening in shared for opening in openings)
+
+
+def _are_many(texts: int, documents: int) -> bool:
+    return bool(texts) and texts >= MANY_SHARE * documents
