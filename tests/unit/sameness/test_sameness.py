@@ -85,6 +85,7 @@ def test_one_system_without_real_texts_has_a_page(files, tmp_path):
     write_page(sameness, tmp_path / "out")
     page = (tmp_path / "out" / "index.html").read_text()
     assert "No real texts were given" in page
+    assert "Phrases of the most systems" not in page
     assert page.count("<svg") == 1
     assert sameness.table["p_value"].isna().all()
     assert summarize(sameness).empty

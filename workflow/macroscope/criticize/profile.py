@@ -17,6 +17,7 @@ from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
 from macroscope.criticize.languages import describe_languages, languages_differ
+from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.criticize.shared_openings import describe_shared_openings
 from macroscope.criticize.typesetting import Marks, count_marks, describe_marks, different_families
 from macroscope.document_keys import shared_id, split_key
@@ -244,7 +245,6 @@ def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[s
 
 def _column(profile: Profile, reference: Profile) -> pd.Series:
     of_reference = profile is reference
-    dropped = {count.filter: count.dropped for count in profile.counts if count.dropped}
     rows: dict[str, str] = {
         READ_AS_ROW: _read_as(profile),
         "read from": ", ".join(path.name for path in profile.files),
@@ -262,7 +262,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "prompts": _prompts(profile),
         "texts that share their opening": describe_shared_openings(profile.openings, profile.prompts),
         "texts that occur again": f"{profile.repeated:,}",
-        "left out": "; ".join(f"{number:,} {name}" for name, number in dropped.items()) or "none",
+        "left out": describe_dropped(profile.counts) or "none",
         "characters composed (NFC)": f"in {profile.not_composed:,} texts",
         "hard-wrapped lines joined": f"in {profile.hard_wrapped:,} texts",
     }
@@ -287,11 +287,7 @@ def _read_as(profile: Profile) -> str:
     """Return what was taken as what, and what the user should know about it."""
     files = sum(profile.read_as.values())
     read = [form + (f" in {number:,} files" if files > 1 else "") for form, number in profile.read_as.items()]
-    remarks = list(profile.remarks)
-    if len(profile.models) > 1 and profile.selection.only_model is None and profile.selection.side == "models":
-        models = ", ".join(f"{name} ({number:,})" for name, number in profile.models.items())
-        remarks.append(f"texts of several models are one candidate: {models}; --model-field judges each")
-    return "; ".join(["; ".join(read), *remarks])
+    return "; ".join(["; ".join(read), *list_remarks(profile.remarks, profile.models, profile.selection)])
 
 
 def _size(size: tuple[int, str] | None) -> str:

@@ -7,11 +7,9 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from macroscope.corpora.files.reading import read_user_documents
 from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.reading import read_collection
 from macroscope.criticize.run import names_of_candidates
-from macroscope.criticize.shared_openings import warn_of_shared_openings
-from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.ranking.passages import WORDS, compute_text_numbers, split_passages
 from macroscope.statistics.document_groups import find_repeats
@@ -57,8 +55,7 @@ def rank(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFiel
 
 def _read_numbers(name: str, source: Input, language: str) -> tuple[TextNumbers, int]:
     """Read the numbers of the first text of each prompt, and the number of texts that are too short."""
-    documents = list(read_user_documents(source.files, Provenance(name), 0.0, 0.0, source.selection))
-    warn_of_shared_openings(name, documents)
+    documents = read_collection(name, source)
     keys = pd.DataFrame({"id": [d.id for d in documents], "opening": [d.opening for d in documents]})
     first = [document for document, again in zip(documents, find_repeats(keys), strict=True) if not again]
     texts = [split_passages(document.text) for document in first]

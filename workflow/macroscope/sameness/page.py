@@ -48,6 +48,7 @@ def write_page(sameness: Sameness, output: Path) -> None:
         write_csv(sameness.table, folder / TABLE)
         write_csv(sameness.phrases, folder / PHRASES)
         figures = dict(_save_figures(sameness, folder))
+        common = list_common_phrases(sameness.phrases)
         environment = Environment(
             loader=FileSystemLoader(CAPTIONS),
             autoescape=True,
@@ -59,7 +60,7 @@ def write_page(sameness: Sameness, output: Path) -> None:
             systems=_systems(sameness),
             views=sameness.views,
             summary=html_table(summarize(sameness)) if sameness.has_real else "",
-            common=html_table(list_common_phrases(sameness.phrases)),
+            common="" if common.empty else html_table(common),
             figures=figures,
             matrices=_MATRICES,
             phrases=_phrases(sameness),

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from macroscope.corpora.files.reading import read_user_documents
 from macroscope.criticize.inputs import Input
-from macroscope.criticize.shared_openings import warn_of_shared_openings
-from macroscope.documents import Document, Provenance
+from macroscope.criticize.reading import read_collection
+from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import count_words, cut_after_words
 from macroscope.statistics.document_groups import name_prompts
@@ -69,9 +68,7 @@ def read_texts(sources: Sequence[tuple[str, Input]], words: int, seed: int) -> l
     MacroscopeError
         If a collection has too few prompts with texts of this length.
     """
-    read = [list(read_user_documents(each.files, Provenance(name), 0.0, 0.0, each.selection)) for name, each in sources]
-    for (name, _), documents in zip(sources, read, strict=True):
-        warn_of_shared_openings(name, documents)
+    read = [read_collection(name, each) for name, each in sources]
     keys = pd.DataFrame(((d.id, d.opening) for documents in read for d in documents), columns=["id", "opening"])
     numbers = pd.factorize(name_prompts(keys))[0]
     labels = np.split(numbers, np.cumsum([len(documents) for documents in read])[:-1])

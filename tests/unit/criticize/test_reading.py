@@ -1,6 +1,7 @@
-"""Texts that begin alike: `rank` and `sameness` warn of them as the first look of `criticize` shows them."""
+"""Collections of `rank` and `sameness`: warnings say what the first look of `criticize` shows."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -38,3 +39,14 @@ def test_commands_warn_before_they_refuse(tmp_path, caplog, command):
     options = ["--reference", str(path), "--candidate", str(path), "--output", str(tmp_path / "out")]
     CliRunner().invoke(app, [command, *options])
     assert "share their opening: 12, of 1 openings" in caplog.text
+
+
+@pytest.mark.parametrize("command", ["rank", "sameness"])
+def test_commands_warn_of_what_they_leave_out(tmp_path, caplog, command):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "texts.jsonl").write_text(json.dumps({"text": "One."}) + "\n")
+    (folder / "essay.docx").write_text("an essay")
+    options = ["--reference", str(folder), "--candidate", str(folder), "--output", str(tmp_path / "out")]
+    CliRunner().invoke(app, [command, *options])
+    assert re.search(r"left out: 1 .*file", caplog.text)

@@ -1,0 +1,38 @@
+"""Collections of commands without a first look, read whole; warnings say what the look would show."""
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from macroscope.corpora.files.reading import MODELS, REMARKS, read_user_documents
+from macroscope.corpora.files.selection import Selection
+from macroscope.criticize.inputs import Input
+from macroscope.criticize.shared_openings import warn_of_shared_openings
+from macroscope.documents import Count, Document, Provenance
+
+log = logging.getLogger("macroscope")
+
+
+def read_collection(name: str, source: Input) -> list[Document]:
+    """Read all documents of a collection; warn of what was left out, of doubtful fields and of unknown prompts."""
+    provenance = Provenance(name)
+    documents = list(read_user_documents(source.files, provenance, 0.0, 0.0, source.selection))
+    if dropped := describe_dropped(provenance.counts):
+        log.warning("%s: left out: %s", name, dropped)
+    for remark in list_remarks(provenance.source.get(REMARKS, []), provenance.source.get(MODELS, {}), source.selection):
+        log.warning("%s: %s", name, remark)
+    warn_of_shared_openings(name, documents)
+    return documents
+
+
+def describe_dropped(counts: Sequence[Count]) -> str:
+    """Return how many records, files or sections each filter dropped; "" if none did."""
+    dropped = {count.filter: count.dropped for count in counts if count.dropped}
+    return "; ".join(f"{number:,} {name}" for name, number in dropped.items())
+
+
+def list_remarks(remarks: Sequence[str], models: Mapping[str, int], selection: Selection) -> list[str]:
+    """List what users should know of how their files were read, such as several models in one candidate."""
+    if len(models) < 2 or selection.only_model is not None or selection.side != "models":
+        return list(remarks)
+    names = ", ".join(f"{name} ({number:,})" for name, number in models.items())
+    return [*remarks, f"texts of several models are one candidate: {names}; --model-field judges each"]
