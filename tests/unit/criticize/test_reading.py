@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from macroscope.cli import app
+from macroscope.criticize.reading import recognize_language
 from macroscope.criticize.shared_openings import describe_shared_openings, warn_of_shared_openings
 from macroscope.documents import Document, Section
 
@@ -30,6 +31,20 @@ def test_texts_that_begin_alike_are_warned_of_unless_their_prompt_is_known(caplo
 def test_few_texts_that_begin_alike_are_counted_only():
     assert describe_shared_openings(["a", "a", *range(1, 20)], range(21)) == "2"
     assert describe_shared_openings(["", "", ""], range(3)) == "0"
+
+
+def test_the_language_is_that_of_most_real_texts_unless_the_user_names_one(caplog):
+    chinese = [
+        Document(str(n), "test", None, (Section(None, "一只老狐狸在清晨离开了它的洞穴，去寻找食物。"),))
+        for n in range(3)
+    ]
+    english = make_documents(None)
+    assert recognize_language(chinese, {"mine": chinese}, None) == "zh"
+    assert not caplog.text
+    assert recognize_language(chinese, {"mine": english}, "en") == "en"
+    assert "Languages differ: the reference has Chinese (zh) 100%, and mine has English (en) 100%" in caplog.text
+    assert "The texts are read as English, but most of the reference is Chinese" in caplog.text
+    assert recognize_language([], {"mine": chinese, "other": english[:1]}, None) == "zh"
 
 
 @pytest.mark.parametrize("command", ["rank", "sameness"])

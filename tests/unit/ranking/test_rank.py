@@ -60,7 +60,7 @@ def test_systems_are_ranked_by_how_much_they_repeat(tmp_path):
     assert table.loc[0, "ci_high"] < table.loc[1, "ci_low"]
     assert table["texts"].tolist() == [12, 12]
     files = [*("--reference", real), *("--candidate", few), *("--candidate", many)]
-    printed = CliRunner().invoke(app, ["rank", *map(str, files), "--json"]).output
+    printed = CliRunner().invoke(app, ["rank", *map(str, files), "--json"]).stdout
     assert [record["system"] for record in json.loads(printed)] == ["many", "few"]
 
 

@@ -20,7 +20,9 @@ def rank(
     model_field: Annotated[
         str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
     ] = None,
-    language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1).")] = "en",
+    language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Rank systems by how monotonous their texts are.
@@ -29,11 +31,9 @@ def rank(
     as monotonous as real text.
     """
     from macroscope.criticize.inputs import GivenFields
-    from macroscope.natural_language.languages import require_code
     from macroscope.ranking.rank import rank as rank_files
     from macroscope.tables import write_output
 
-    require_code(language)
     table = rank_files(
         reference, candidate, GivenFields(text_field, prompt_field, id_field, None, model_field), language
     )

@@ -26,7 +26,9 @@ def sameness(
     model_field: Annotated[
         str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
     ] = None,
-    language: Annotated[str, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1).")] = "en",
+    language: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
+    ] = None,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
@@ -36,11 +38,9 @@ def sameness(
     beside those of real texts, and the phrases that a system repeats.
     """
     from macroscope.criticize.inputs import GivenFields
-    from macroscope.natural_language.languages import require_code
     from macroscope.sameness.measure import measure_sameness
     from macroscope.sameness.page import require_replaceable_folder, summarize, write_page
 
-    require_code(language)
     require_replaceable_folder(output)
     given = GivenFields(text_field, prompt_field, id_field, None, model_field)
     measured = measure_sameness(reference or [], candidate, given, language, words, seed)

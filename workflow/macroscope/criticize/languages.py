@@ -37,7 +37,11 @@ def languages_differ(reference: Counter[str], candidate: Counter[str]) -> bool:
 
 
 def describe_differences(
-    reference: Counter[str], candidates: Mapping[str, Counter[str]], language: str, requested: str | None
+    reference: Counter[str],
+    candidates: Mapping[str, Counter[str]],
+    language: str,
+    requested: str | None,
+    name_of_reference: str = "the reference",
 ) -> list[str]:
     """Return sentences for the user about languages that differ, or that are not clear.
 
@@ -49,7 +53,7 @@ def describe_differences(
         The language by whose rules the texts are read, and that of the user's command, if any.
     """
     sentences = [
-        f"Languages differ: the reference has {describe_languages(reference)}, and {name} has"
+        f"Languages differ: {name_of_reference} has {describe_languages(reference)}, and {name} has"
         f" {describe_languages(candidate)}. Any difference below may be one of language."
         for name, candidate in candidates.items()
         if languages_differ(reference, candidate)
@@ -57,11 +61,13 @@ def describe_differences(
     main = main_language(reference)
     if requested is None and main == UNKNOWN:
         sentences.append(
-            f"No language is clear in most texts of the reference ({describe_languages(reference)}). They are read as"
-            f" {name_of(language)}; give --language."
+            f"No language is clear in most texts of {name_of_reference} ({describe_languages(reference)}). They are"
+            f" read as {name_of(language)}; give --language."
         )
     elif main not in (language, UNKNOWN):
-        sentences.append(f"The texts are read as {name_of(language)}, but most of the reference is {name_of(main)}.")
+        sentences.append(
+            f"The texts are read as {name_of(language)}, but most of {name_of_reference} is {name_of(main)}."
+        )
     return sentences
 
 

@@ -1,15 +1,21 @@
 """Collections of commands without a first look, read whole; warnings say what the look would show."""
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from macroscope.corpora.files.reading import MODELS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.criticize.inputs import Input
+from macroscope.criticize.languages import choose_language, describe_differences
 from macroscope.criticize.shared_openings import warn_of_shared_openings
 from macroscope.documents import Count, Document, Provenance
+from macroscope.natural_language.detection import detect_languages
 
 log = logging.getLogger("macroscope")
+
+_MOST_RECOGNIZED = 200
+"""Largest number of texts of a collection whose language is recognized."""
 
 
 def read_collection(name: str, source: Input) -> list[Document]:
@@ -22,6 +28,31 @@ def read_collection(name: str, source: Input) -> list[Document]:
         log.warning("%s: %s", name, remark)
     warn_of_shared_openings(name, documents)
     return documents
+
+
+def recognize_language(
+    reference: Sequence[Document], candidates: Mapping[str, Sequence[Document]], requested: str | None
+) -> str:
+    """Return the language that the user requests, or that of most real texts; warn if languages differ.
+
+    Parameters
+    ----------
+    reference
+        Real texts. If there are none, the candidates' texts decide.
+    """
+    languages = {name: _count_languages(documents) for name, documents in candidates.items()}
+    if reference:
+        name, real, compared = "the reference", _count_languages(reference), languages
+    else:
+        name, real, compared = "the candidates", sum(languages.values(), Counter()), {}
+    language = choose_language(real, requested)
+    for sentence in describe_differences(real, compared, language, requested, name):
+        log.warning("%s", sentence)
+    return language
+
+
+def _count_languages(documents: Sequence[Document]) -> Counter[str]:
+    return detect_languages(document.text for document in documents[:_MOST_RECOGNIZED])
 
 
 def describe_dropped(counts: Sequence[Count]) -> str:

@@ -7,9 +7,10 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
-from macroscope.criticize.reading import read_collection
+from macroscope.criticize.inputs import GivenFields, make_candidates, make_reference
+from macroscope.criticize.reading import read_collection, recognize_language
 from macroscope.criticize.run import names_of_candidates
+from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.ranking.passages import WORDS, compute_text_numbers, split_passages
 from macroscope.statistics.document_groups import find_repeats
@@ -20,8 +21,15 @@ MOST_TEXTS = 1000
 """Largest number of texts of a collection that are compared with each other; the first ones are used."""
 
 
-def rank(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields, language: str) -> pd.DataFrame:
+def rank(
+    reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields, language: str | None
+) -> pd.DataFrame:
     """Rank systems by their monotony, the least monotonous first.
+
+    Parameters
+    ----------
+    language
+        Code of the language of the texts; None: it is recognized.
 
     Returns
     -------
@@ -35,8 +43,11 @@ def rank(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFiel
     """
     called = make_candidates(candidates, given)
     names = list(names_of_candidates([path for path, _ in called]))
-    real, _ = _read_numbers("the real texts", make_reference(reference, candidates, given), language)
-    systems = [_read_numbers(name, each, language) for name, (_, each) in zip(names, called, strict=True)]
+    real_texts = read_collection("the real texts", make_reference(reference, candidates, given))
+    texts = {name: read_collection(name, each) for name, (_, each) in zip(names, called, strict=True)}
+    language = recognize_language(real_texts, texts, language)
+    real, _ = _compute_numbers("the real texts", real_texts, language)
+    systems = [_compute_numbers(name, documents, language) for name, documents in texts.items()]
     measured = rank_systems(real, [numbers for numbers, _ in systems], NormalDist().inv_cdf((1 + CONFIDENCE) / 2))
     table = pd.DataFrame(
         {
@@ -53,9 +64,8 @@ def rank(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFiel
     return table.reset_index(drop=True)
 
 
-def _read_numbers(name: str, source: Input, language: str) -> tuple[TextNumbers, int]:
-    """Read the numbers of the first text of each prompt, and the number of texts that are too short."""
-    documents = read_collection(name, source)
+def _compute_numbers(name: str, documents: Sequence[Document], language: str) -> tuple[TextNumbers, int]:
+    """Compute the numbers of the first text of each prompt, and count the texts that are too short."""
     keys = pd.DataFrame({"id": [d.id for d in documents], "opening": [d.opening for d in documents]})
     first = [document for document, again in zip(documents, find_repeats(keys), strict=True) if not again]
     texts = [split_passages(document.text) for document in first]

@@ -9,11 +9,12 @@ import pandas as pd
 
 from macroscope import __version__
 from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.reading import read_collection, recognize_language
 from macroscope.criticize.run import CORPUS, names_of_candidates
 from macroscope.natural_language.words import lower_case_words
 from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
 from macroscope.sameness.phrases import PROMPT, REAL, SYSTEM, Integers, find_phrases, join_words, take_words
-from macroscope.sameness.texts import Texts, read_texts
+from macroscope.sameness.texts import Texts, choose_texts
 from macroscope.sameness.views import View, choose_views, make_vectors
 from macroscope.statistics.multiple_testing import holm
 from macroscope.statistics.similarity import (
@@ -72,7 +73,7 @@ def measure_sameness(
     reference: Sequence[Path],
     candidates: Sequence[Path],
     given: GivenFields,
-    language: str,
+    language: str | None,
     words: int,
     seed: int,
 ) -> Sameness:
@@ -82,6 +83,8 @@ def measure_sameness(
     ----------
     reference
         Files of real texts; empty for none.
+    language
+        Code of the language of the texts; None: it is recognized.
     words
         Number of words at the beginning of a text that are compared; shorter texts are left out.
     seed
@@ -93,7 +96,10 @@ def measure_sameness(
         If a collection has too few prompts with texts of this length.
     """
     sources = _list_sources(reference, candidates, given)
-    texts = read_texts(sources, words, seed)
+    read = {name: read_collection(name, each) for name, each in sources}
+    candidate_texts = {name: documents for name, documents in read.items() if name != REFERENCE}
+    language = recognize_language(read.get(REFERENCE, []), candidate_texts, language)
+    texts = choose_texts(read, words, seed)
     views = choose_views(language)
     number = 1 + max(int(each.prompts.max()) for each in texts)
     vectors = make_vectors(texts, views, words, language)

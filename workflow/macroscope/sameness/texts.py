@@ -1,14 +1,12 @@
 """Texts of systems, with their prompts: beginnings of equal length, and their words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from macroscope.criticize.inputs import Input
-from macroscope.criticize.reading import read_collection
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import count_words, cut_after_words
@@ -52,11 +50,13 @@ class Texts:
     unused: int
 
 
-def read_texts(sources: Sequence[tuple[str, Input]], words: int, seed: int) -> list[Texts]:
-    """Read the texts of several collections, given by their names and files.
+def choose_texts(read: Mapping[str, Sequence[Document]], words: int, seed: int) -> list[Texts]:
+    """Choose the texts of several collections that are compared.
 
     Parameters
     ----------
+    read
+        Name -> all documents of a collection.
     words
         Number of words that a text needs to count.
     seed
@@ -68,14 +68,13 @@ def read_texts(sources: Sequence[tuple[str, Input]], words: int, seed: int) -> l
     MacroscopeError
         If a collection has too few prompts with texts of this length.
     """
-    read = [read_collection(name, each) for name, each in sources]
-    keys = pd.DataFrame(((d.id, d.opening) for documents in read for d in documents), columns=["id", "opening"])
+    keys = pd.DataFrame(((d.id, d.opening) for each in read.values() for d in each), columns=["id", "opening"])
     numbers = pd.factorize(name_prompts(keys))[0]
-    labels = np.split(numbers, np.cumsum([len(documents) for documents in read])[:-1])
-    is_long = [np.array([_has_words(d, words) for d in documents], dtype=bool) for documents in read]
+    labels = np.split(numbers, np.cumsum([len(documents) for documents in read.values()])[:-1])
+    is_long = [np.array([_has_words(d, words) for d in documents], dtype=bool) for documents in read.values()]
     order = _order_prompts([prompts[long] for prompts, long in zip(labels, is_long, strict=True)], seed)
     collections = []
-    for (name, _), documents, prompts, long in zip(sources, read, labels, is_long, strict=True):
+    for (name, documents), prompts, long in zip(read.items(), labels, is_long, strict=True):
         usable = order[np.isin(order, prompts[long])][:MOST_PROMPTS]
         if len(usable) < FEWEST_PROMPTS:
             raise MacroscopeError(
@@ -85,7 +84,11 @@ def read_texts(sources: Sequence[tuple[str, Input]], words: int, seed: int) -> l
         chosen = np.flatnonzero(long & np.isin(prompts, usable))
         collections.append(
             Texts(
-                name, [documents[k] for k in chosen], prompts[chosen], int((~long).sum()), int(long.sum()) - len(chosen)
+                name,
+                [documents[k] for k in chosen.tolist()],
+                prompts[chosen],
+                int((~long).sum()),
+                int(long.sum()) - len(chosen),
             )
         )
     return _number_prompts(collections)
