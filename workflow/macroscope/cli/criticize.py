@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from macroscope.cli.flags import Seed
+from macroscope.cli.flags import Language, Seed
 from macroscope.printing import Json, print_json, records_of
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def criticize(
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
     ] = None,
-    language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
-    ] = None,
+    language: Language = None,
     matched_length: Annotated[
         bool,
         typer.Option("--matched-length", help="Compare at matched length, too: texts of the longer side are cut."),

@@ -1,4 +1,4 @@
-"""Flags of `macroscope <room> run`: one verb calls any stage of anything that declares its stages."""
+"""Options that several commands share, and the flags of `macroscope <room> run`, which calls any declared stage."""
 
 import json
 from pathlib import Path
@@ -30,6 +30,20 @@ Values = Annotated[
     list[str] | None, typer.Option("--value", metavar="NAME=VALUE", help="A value that it reads; repeatable.")
 ]
 Output = Annotated[Path, typer.Option(help="File or folder to write.")]
+
+
+Candidates = Annotated[
+    list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
+]
+TextField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text.")]
+PromptField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the prompt.")]
+IdField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id.")]
+ModelField = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
+]
+Language = Annotated[
+    str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
+]
 
 
 def run_declared(

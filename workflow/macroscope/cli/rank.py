@@ -5,24 +5,19 @@ from typing import Annotated
 
 import typer
 
+from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, TextField
 from macroscope.printing import Json, print_table
 
 
 def rank(
-    candidate: Annotated[
-        list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
-    ],
+    candidate: Candidates,
     reference: Annotated[list[Path], typer.Option(help="Real texts, in the same formats; repeatable.")],
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Table to write, as CSV.")] = None,
-    text_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text.")] = None,
-    prompt_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the prompt.")] = None,
-    id_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id.")] = None,
-    model_field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
-    ] = None,
+    text_field: TextField = None,
+    prompt_field: PromptField = None,
+    id_field: IdField = None,
+    model_field: ModelField = None,
+    language: Language = None,
     json: Json = False,
 ) -> None:
     """Rank systems by how monotonous their texts are.

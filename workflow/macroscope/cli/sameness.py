@@ -5,14 +5,12 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Seed
+from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, TextField
 from macroscope.printing import Json, print_json, print_table, records_of
 
 
 def sameness(
-    candidate: Annotated[
-        list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
-    ],
+    candidate: Candidates,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the page and the tables.")],
     reference: Annotated[
         list[Path] | None, typer.Option(help="Real texts, in the same formats; repeatable. Default: none.")
@@ -20,15 +18,11 @@ def sameness(
     words: Annotated[
         int, typer.Option(min=30, help="Number of first words that are compared; shorter texts are left out.")
     ] = 400,
-    text_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text.")] = None,
-    prompt_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the prompt.")] = None,
-    id_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id.")] = None,
-    model_field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
-    ] = None,
-    language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
-    ] = None,
+    text_field: TextField = None,
+    prompt_field: PromptField = None,
+    id_field: IdField = None,
+    model_field: ModelField = None,
+    language: Language = None,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:

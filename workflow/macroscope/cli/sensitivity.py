@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.criticize import require_cores
-from macroscope.cli.flags import Seed
+from macroscope.cli.flags import Language, Seed
 from macroscope.printing import Json, print_json
 
 
@@ -25,9 +25,7 @@ def sensitivity(
         typer.Option(metavar="NAME", help="Critic to test; repeatable. Default: those of `macroscope criticize`."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="8 damages and 2 doses: minutes instead of an hour.")] = False,
-    language: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
-    ] = None,
+    language: Language = None,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
     json: Json = False,
