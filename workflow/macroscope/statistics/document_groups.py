@@ -56,10 +56,11 @@ def _codes(first: pd.DataFrame, second: pd.DataFrame, name: str) -> list[Integer
     values = pd.concat([first[name], second[name]])
     if name != OPENING:
         return [_numbers(_shared_ids(values) if name == ID else values)]
-    both = [_numbers(part) for part in _parts(values)]
+    both = [codes for codes in map(_numbers, _parts(values)) if (codes >= 0).any()]
+    prompts = [prompt_labels(table) if ID in table else np.arange(len(table)) for table in (first, second)]
     for codes in both:
         n_values = int(codes.max(initial=-1)) + 1
-        samples = (codes[: len(first)], first), (codes[len(first) :], second)
+        samples = zip((codes[: len(first)], codes[len(first) :]), prompts, strict=True)
         counts = [np.bincount(_once_per_prompt(*sample), minlength=n_values) for sample in samples]
         codes[~np.append((counts[0] == 1) & (counts[1] == 1), False)[codes]] = -1
     return both
@@ -75,15 +76,16 @@ def _numbers(values: pd.Series) -> Integers:
 def _parts(openings: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Return the prompts' keys and the first words of openings; missing ones have neither."""
     codes, distinct = pd.factorize(openings)
-    parts = np.array([*map(split_key, distinct), ("", "")], dtype=object)[codes]
-    return pd.Series(parts[:, 0], openings.index), pd.Series(parts[:, 1], openings.index)
+    prompts, first_words = zip(*map(split_key, distinct), ("", ""), strict=True)
+    of_rows = [np.array(part, dtype=object)[codes] for part in (prompts, first_words)]
+    return pd.Series(of_rows[0], openings.index), pd.Series(of_rows[1], openings.index)
 
 
-def _once_per_prompt(codes: Integers, table: pd.DataFrame) -> Integers:
+def _once_per_prompt(codes: Integers, prompts: Integers) -> Integers:
     """Return the numbers of the openings of a table, each once for every prompt that has it."""
-    prompts = prompt_labels(table) if ID in table else np.arange(len(table))
-    distinct = np.unique(np.stack([codes, prompts])[:, codes >= 0], axis=1)[0]
-    return np.asarray(distinct, dtype=np.int64)
+    has_opening = codes >= 0
+    pairs = np.unique(codes[has_opening] * (prompts.max(initial=0) + 1) + prompts[has_opening])
+    return np.asarray(pairs // (prompts.max(initial=0) + 1), dtype=np.int64)
 
 
 def paired_groups(first: Integers, second: Integers) -> tuple[Integers, Integers]:
