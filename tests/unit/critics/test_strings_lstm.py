@@ -30,8 +30,8 @@ def test_lstm_scores_are_those_of_a_plain_forward_pass(tmp_path):
     options = StringsOptions(estimator="lstm", lstm=LstmOptions(vocabulary=300, hidden_size=8, epochs=1))
     distribution = make_estimator(options, texts * 4, tmp_path).train(texts * 4, seed=1)
     for text, log in zip(texts, distribution.log_probabilities(texts), strict=True):
-        boundary = distribution.tokenizer.bos_token_id
-        ids = torch.tensor([[boundary, *distribution.tokenizer(text)["input_ids"], boundary]])
+        boundary, device = distribution.tokenizer.bos_token_id, distribution.model.device
+        ids = torch.tensor([[boundary, *distribution.tokenizer(text)["input_ids"], boundary]], device=device)
         with torch.no_grad():
             logs = distribution.model(input_ids=ids).logits.log_softmax(-1)
         expected = sum(float(logs[0, i, ids[0, i + 1]]) for i in range(ids.shape[1] - 1))

@@ -15,6 +15,7 @@ from macroscope.critics.topics.word_counts import WordCounts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 
+from ....gpu import same_bytes
 from .simulated import random_model, sample_counts, sample_strengths
 
 SUBJECTS = {
@@ -81,6 +82,7 @@ def test_a_small_corpus_is_predicted_better_than_by_word_frequencies(tmp_path):
     assert ratios["none"] > 1.05
 
 
+@same_bytes
 def test_same_seed_same_bytes(tmp_path):
     documents = corpus(tmp_path / "documents.parquet")
     options = TopicsOptions(topics=3, most_documents=1.0, iterations=3)

@@ -96,7 +96,7 @@ def test_probabilities_of_all_texts_sum_to_one(folder, tmp_path):
     assert set(table["prompt_tokens"]) == {0}
     model = load_model(folder / "model")[0]
     with torch.inference_mode():
-        empty = float(model(torch.tensor([[0]])).logits[0, -1].double().softmax(-1)[0])
+        empty = float(model(torch.tensor([[0]], device=model.device)).logits[0, -1].double().softmax(-1)[0])
     assert 0.01 < empty < 0.99
     assert np.exp(table["log_probability"]).sum() == pytest.approx(1 - empty, abs=1e-5)
 
@@ -116,7 +116,7 @@ def test_log_probabilities_are_those_of_a_plain_forward_pass(folder, tmp_path):
     table = measure(folder, tmp_path, options(), ["abca", "c"])
     for tokens, log_probability in zip(([0, 1, 2, 3, 1, 0], [0, 3, 0]), table["log_probability"], strict=True):
         with torch.inference_mode():
-            logs = model(torch.tensor([tokens])).logits[0].double().log_softmax(-1)
+            logs = model(torch.tensor([tokens], device=model.device)).logits[0].double().log_softmax(-1)
         assert log_probability == pytest.approx(
             sum(float(logs[i, token]) for i, token in enumerate(tokens[1:])), abs=1e-5
         )

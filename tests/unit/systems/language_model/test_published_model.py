@@ -45,7 +45,7 @@ def test_a_published_model_keeps_its_weights_and_its_tokenizer(base, tmp_path, l
     copy_base(tmp_path / "model", options(base))
     model, tokenizer = load_model(tmp_path / "model")
     published = AutoModelForCausalLM.from_pretrained(base).state_dict()
-    assert all(torch.equal(value, published[name]) for name, value in model.state_dict().items())
+    assert all(torch.equal(value.cpu(), published[name]) for name, value in model.state_dict().items())
     assert tokenizer.get_vocab() == letters.get_vocab()
     sizes = {"parameters": sum(p.numel() for p in model.parameters()), "vocabulary": VOCABULARY, "context": CONTEXT}
     assert read_json(tmp_path / "model" / "size.json") == sizes
@@ -102,7 +102,7 @@ def test_a_base_in_gguf_keeps_its_weights_and_is_sampled(in_gguf, tmp_path):
     copy_base(tmp_path / "model", options(path))
     model, words = load_model(tmp_path / "model")
     assert isinstance(model, type(network))
-    assert all(torch.equal(value, network.state_dict()[name]) for name, value in model.state_dict().items())
+    assert all(torch.equal(value.cpu(), network.state_dict()[name]) for name, value in model.state_dict().items())
     assert words("two five")["input_ids"] == tokenizer("two five")["input_ids"]
     sample_shard(tmp_path / "model", tmp_path / "s", options(path), system="lm", seed=1, shard=0, shards=1)
     assert len(list(read_documents(tmp_path / "s"))) == 5
@@ -117,14 +117,14 @@ def test_a_base_in_gguf_is_fine_tuned(in_gguf, tmp_path):
     train_tokenizer(tmp_path / "d", tmp_path / "tokenizer", tuned)
     finetune(tmp_path / "d", tmp_path / "tokenizer", tmp_path / "model", tuned, seed=1, checkpoints=tmp_path / "ck")
     model, _ = load_model(tmp_path / "model")
-    old, new = (published.get_input_embeddings().weight for published in (network, model))
+    old, new = (published.get_input_embeddings().weight.cpu() for published in (network, model))
     assert 0 < (new - old).abs().max() < 1
 
 
 def test_a_base_that_the_registry_retrieves_is_read_from_its_file(in_gguf, tmp_path):
     copy_base(tmp_path / "model", options("smollm2-135m"), weights=in_gguf[0])
     embeddings = [model.get_input_embeddings().weight for model in (load_model(tmp_path / "model")[0], in_gguf[1])]
-    assert torch.equal(*embeddings)
+    assert torch.equal(*(embedding.cpu() for embedding in embeddings))
     with pytest.raises(MacroscopeError, match="are retrieved for systems of kind language_model alone"):
         load_pretrained_encoder("smollm2-135m")
 

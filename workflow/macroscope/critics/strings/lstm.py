@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset
 
 from macroscope.critics.strings.options import LstmOptions
-from macroscope.critics.text_encoder import TOKENS_PER_BATCH, batch_by_length
+from macroscope.critics.text_encoder import batch_by_length, tokens_per_batch
 from macroscope.files import atomic
 from macroscope.statistics.document_sums import Array
 from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
@@ -124,7 +124,8 @@ class LstmDistribution:
         tokens = encode(self.tokenizer, texts)
         boundary = boundary_id(self.tokenizer)
         values = np.empty(len(tokens))
-        for batch in batch_by_length(np.array([len(ids) for ids in tokens]), TOKENS_PER_BATCH):
+        budget = tokens_per_batch(self.model.device.type)
+        for batch in batch_by_length(np.array([len(ids) for ids in tokens]), budget):
             inputs = _padded([tokens[i] for i in batch], boundary)
             logits = self.model(input_ids=inputs["input_ids"].to(self.model.device)).logits[:, :-1].float()
             labels = inputs["labels"][:, 1:].to(self.model.device)
