@@ -22,8 +22,12 @@ def main(
     ] = "",
     processes: Annotated[int, typer.Option(help="Number of processes.", min=1)] = len(os.sched_getaffinity(0)),
 ) -> None:
-    """Simulate, evaluate and write; the exit status is 1 if a promise does not hold or has no simulation."""
-    table = calibrate(scale, processes, only)
+    """Simulate, evaluate and write; the exit status is 1 if a promise does not hold or has no simulation.
+
+    Finished runs are kept in build/calibration: a killed calibration goes on from there, and a later one repeats those
+    alone whose code has changed.
+    """
+    table = calibrate(scale, processes, only, Path("build/calibration"))
     claims = [promise_kind(claim) for claim in table["claim"]]
     missing = [] if only else list_missing(list(zip(table["declared"], table["statistic"], claims, strict=True)))
     broken = table[table["verdict"] == "does not hold"]

@@ -45,10 +45,21 @@ def _is_name(node: ast.AST) -> bool:
 
 
 @cache
-def all_cases() -> tuple[Case, ...]:
-    """Return every case, from the modules of `cases`."""
+def _cases() -> dict[str, Case]:
+    """Return every case by the name of its module, from the modules of `cases`."""
     names = sorted(module.name for module in iter_modules([str(Path(cases_package.__file__).parent)]))
-    return tuple(import_module(f"{cases_package.__name__}.{name}").CASE for name in names)
+    modules = [f"{cases_package.__name__}.{name}" for name in names]
+    return {module: import_module(module).CASE for module in modules}
+
+
+def all_cases() -> tuple[Case, ...]:
+    """Return every case."""
+    return tuple(_cases().values())
+
+
+def module_of_case(case: Case) -> str:
+    """Return the dotted name of the module that defines a case."""
+    return next(module for module, other in _cases().items() if other is case)
 
 
 def find_case(declared: str) -> Case | None:

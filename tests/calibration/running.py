@@ -5,16 +5,20 @@ import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
 from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+from macroscope.fingerprint import fingerprint
 from macroscope.statistics.declaration import Statistic, match_declaration
 
-from .promises import all_cases, declared_tuples
+from .promises import all_cases, declared_tuples, module_of_case
 from .setting import MEAN, Case, Setting
 
 LEVELS = (0.05, 0.01)
@@ -36,13 +40,36 @@ class Job:
     last: int
 
 
-def simulate_job(job: Job) -> pd.DataFrame:
-    """Simulate runs: columns run, statistic, value, low, high, p, truth."""
+def simulate_job(job: Job, folder: Path | None = None) -> pd.DataFrame:
+    """Simulate runs: columns run, statistic, value, low, high, p, truth.
+
+    Parameters
+    ----------
+    folder
+        Folder in which the runs are kept, by the code that they ran and their seeds. A later call reads them.
+    """
+    if folder is None:
+        return _simulate(job)
+    code = fingerprint([module_of_case(all_cases()[job.case])])
+    path = folder / f"{'-'.join(map(str, _seeds(job)))}-{job.first}-{job.last}-{code}.pickle.gz"
+    if not path.exists():
+        runs = _simulate(job)
+        with atomic(path) as part:
+            runs.to_pickle(part)
+    return pd.read_pickle(path)
+
+
+def _seeds(job: Job) -> tuple[int, int]:
+    """Return seeds of a setting, which stay when others are added."""
     case = all_cases()[job.case]
-    setting = case.settings[job.setting]
+    return crc32(case.declared.encode()), crc32(case.settings[job.setting].name.encode())
+
+
+def _simulate(job: Job) -> pd.DataFrame:
+    setting = all_cases()[job.case].settings[job.setting]
     rows = []
     for run in range(job.first, job.last):
-        rng = np.random.default_rng([job.case, job.setting, run])
+        rng = np.random.default_rng([*_seeds(job), run])
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             estimates, truths = setting.simulate(rng)
@@ -50,7 +77,7 @@ def simulate_job(job: Job) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "statistic", "value", "low", "high", "p", "truth"])
 
 
-def calibrate(scale: float, processes: int, only: str = "") -> pd.DataFrame:
+def calibrate(scale: float, processes: int, only: str = "", folder: Path | None = None) -> pd.DataFrame:
     """Run all settings; one row per setting, statistic and claim.
 
     Parameters
@@ -61,23 +88,23 @@ def calibrate(scale: float, processes: int, only: str = "") -> pd.DataFrame:
         Number of processes.
     only
         Part of the names of the tuples whose cases are run.
+    folder
+        Folder in which finished runs are kept; see `simulate_job`.
     """
-    tables = []
-    jobs = [
+    settings = [
         (c, s, max(1, round(setting.runs * scale)))
         for c, case in enumerate(all_cases())
         if only in case.declared
         for s, setting in enumerate(case.settings)
     ]
+    parts = [[Job(c, s, k, min(k + _CHUNK, runs)) for k in range(0, runs, _CHUNK)] for c, s, runs in settings]
     os.environ["OMP_NUM_THREADS"] = "1"
+    tables = []
     with ProcessPoolExecutor(processes) as pool:
-        waiting = [
-            (c, s, [pool.submit(simulate_job, Job(c, s, k, min(k + _CHUNK, runs))) for k in range(0, runs, _CHUNK)])
-            for c, s, runs in jobs
-        ]
-        for c, s, parts in waiting:
+        waiting = [[pool.submit(simulate_job, job, folder) for job in jobs] for jobs in parts]
+        for (c, s, _), futures in zip(settings, waiting, strict=True):
             case = all_cases()[c]
-            simulated = pd.concat([part.result() for part in parts], ignore_index=True)
+            simulated = pd.concat([future.result() for future in futures], ignore_index=True)
             tables.append(evaluate(simulated, case, case.settings[s]))
     return pd.concat(tables, ignore_index=True)
 

@@ -56,3 +56,20 @@ def test_broken_promises_are_found(monkeypatch, low, p, verdict):
     evaluated = evaluated[evaluated["claim"] != "interval"] if p < 0.01 else evaluated[evaluated["claim"] == "interval"]
     # An interval that always holds its truth is conservative.
     assert set(evaluated["verdict"]) <= {verdict, "conservative"} - ({"conservative"} if verdict != "holds" else set())
+
+
+def test_finished_runs_are_read_until_their_code_changes(monkeypatch, tmp_path):
+    place = next(n for n, case in enumerate(promises.all_cases()) if "languages" in case.declared)
+    first = running.simulate_job(running.Job(place, 0, 0, 2), tmp_path)
+    monkeypatch.setattr(running, "_simulate", lambda job: first.assign(value=-1.0))
+    assert running.simulate_job(running.Job(place, 0, 0, 2), tmp_path).equals(first)
+    monkeypatch.setattr(running, "fingerprint", lambda modules: "other")
+    assert set(running.simulate_job(running.Job(place, 0, 0, 2), tmp_path)["value"]) == {-1.0}
+
+
+def test_seeds_of_a_setting_stay_when_others_are_added(monkeypatch):
+    cases = promises.all_cases()
+    place = next(n for n, case in enumerate(cases) if "languages" in case.declared)
+    alone = running.simulate_job(running.Job(place, 0, 0, 1))
+    monkeypatch.setattr(running, "all_cases", lambda: (cases[place],))
+    assert running.simulate_job(running.Job(0, 0, 0, 1)).equals(alone)
