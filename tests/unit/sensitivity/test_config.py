@@ -1,5 +1,7 @@
 """The block `sensitivity` of a config: the systems that it implies, languages, errors."""
 
+import re
+
 import pytest
 
 from macroscope.config.schema import parse_config
@@ -69,3 +71,17 @@ def test_the_quick_run_has_eight_damages():
     assert {*QUICK["damages"]} <= {damage.name for damage in harmful()}
     parsed = parse_config(config_of_corpus("wiki", 300, ["tendencies"], 1, quick=True))
     assert parsed.sensitivity.doses == [0.1, 0.25]
+
+
+def test_the_command_profiles_the_texts_before_it_runs(tmp_path, command, monkeypatch, capsys):
+    printed = []
+    (tmp_path / "copies.jsonl").write_text('{"text": "He walked home. He was tired."}\n' * 30)
+
+    def stop(*_):
+        printed.append(capsys.readouterr().out)
+        raise MacroscopeError("the run begins")
+
+    monkeypatch.setattr("macroscope.criticize.run.criticize", stop)
+    arguments = ("--reference", tmp_path / "copies.jsonl", "--output", tmp_path / "out", "--critic", "tendencies")
+    assert command("sensitivity", *arguments)[0] == 1
+    assert re.search(r"texts that occur again +29\n", printed[0])

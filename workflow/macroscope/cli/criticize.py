@@ -88,7 +88,7 @@ def criticize(
     of_marks = list(describe_typesetting(profile.marks, {each.name: each.marks for each in profiles}))
     table = table_of(profile, profiles)
     if not json:
-        _print_profile(table, of_languages, of_marks)
+        print_profile(table, of_languages, of_marks)
     choice = run.choose(profile, profiles, critic or [], spoken)
     if not json:
         _print_choice(choice, choice.compared(profile))
@@ -117,7 +117,7 @@ def _require_matrix(path: Path) -> str:
     return str(path.resolve())
 
 
-def _print_profile(table: "pd.DataFrame", of_languages: list[str], of_marks: list[str]) -> None:
+def print_profile(table: "pd.DataFrame", of_languages: list[str], of_marks: list[str]) -> None:
     """Print the profiles of all collections, and what their languages and marks mean for the comparison."""
     from macroscope.criticize.profile import READ_AS_ROW
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.criticize import require_cores
+from macroscope.cli.criticize import print_profile, require_cores
 from macroscope.cli.flags import Language, Seed
 from macroscope.printing import Json, print_json
 
@@ -37,7 +37,7 @@ def sensitivity(
     """
     import pandas as pd
 
-    from macroscope.criticize.languages import choose_language
+    from macroscope.criticize.languages import choose_language, describe_differences
     from macroscope.criticize.profile import table_of
     from macroscope.criticize.run import criticize, require_output
     from macroscope.errors import UsageError
@@ -53,10 +53,12 @@ def sensitivity(
         profile = run.profile_reference(reference or [])
         spoken = choose_language(profile.languages, language)
         choice = run.choose_critics(profile, critic or [], spoken)
+        described = table_of(profile, [])
         if not json:
-            print("\n".join([f"Critics: {', '.join(choice.critics)}.", *choice.reasons]))
+            print_profile(described, list(describe_differences(profile.languages, {}, spoken, language)), [])
+            print("\n".join([f"\nCritics: {', '.join(choice.critics)}.", *choice.reasons]))
         config, profiles = run.config_of_texts(profile, choice, seed, spoken, quick), [profile]
-        table = table_of(profile, []).rename_axis("property").reset_index()
+        table = described.rename_axis("property").reset_index()
     plan = criticize(config, profiles, table, output, cores)
     from macroscope.reporting.sensitivity_summary import describe_critic
     from macroscope.tables import read_csv
