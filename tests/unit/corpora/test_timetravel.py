@@ -103,6 +103,24 @@ def test_the_zip_of_the_release(tmp_path):
     assert {(document.id[0], document.split) for document in documents} == {("a", "valid"), ("b", "test")}
 
 
+def test_a_story_in_two_files_keeps_the_official_test_and_development_set(tmp_path):
+    """train_unsupervised has originals of other files; each line is read, and test and dev are read first."""
+    unsupervised = {name: LINE[name] for name in ("premise", "initial", "counterfactual", "original_ending")}
+    ids = {"train_supervised_large": "a", "train_unsupervised": "abtd", "dev_data": "d", "test_data": "t"}
+    with zipfile.ZipFile(tmp_path / "TimeTravel.zip", "w") as archive:
+        for name, letters in ids.items():
+            lines = [(unsupervised if "un" in name else LINE) | {"story_id": letter} for letter in letters]
+            archive.writestr(f"TimeTravel/{name}.json", "\n".join(map(json.dumps, lines)))
+    provenance = Provenance("c")
+    documents = list(read_timetravel(OPTIONS, tmp_path / "TimeTravel.zip", provenance))
+    splits = {document.id: document.split for document in documents}
+    originals = {"a-original": "train", "b-original": "train", "d-original": "valid", "t-original": "test"}
+    assert {name: split for name, split in splits.items() if "original" in name} == originals
+    assert {count.filter: count.dropped for count in provenance.counts}["story id that occurred before"] == 3
+    options = TimeTravelCorpus(source="timetravel", files=["b/train_x.json", "x.zip", "dev_a.json", "c/test.json"])
+    assert options.files == ["c/test.json", "dev_a.json", "b/train_x.json", "x.zip"]
+
+
 def test_a_broken_zip_is_a_clear_error(tmp_path):
     (tmp_path / "TimeTravel.zip").write_text("<html>")
     with pytest.raises(MacroscopeError, match="not a zip file, or a truncated one"):

@@ -5,6 +5,9 @@ Each line is a JSON object, although the files are called .json. It has `story_i
 `edited_endings`, lists of three sentences (dev, test), or `edited_ending`, one list (train). The original story is
 premise, initial, original ending; a rewritten story is premise, counterfactual, rewritten ending. With three rewritings
 a line is four stories: the 1,871 lines of dev, and of test, are the 7,484 stories in Table 1 of cai2020.
+
+A story may be in two files: the original of a supervised line is in train_unsupervised as well. The first one counts, so
+test and dev are read before train.
 """
 
 import re
@@ -12,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.declaration import Source
@@ -30,6 +33,8 @@ SOURCE = Source(options=":TimeTravelCorpus", read=":read_timetravel")
 STORY_SENTENCES, ENDING_SENTENCES = 5, 3
 _SPLITS = {"train": "train", "dev": "valid", "valid": "valid", "test": "test"}
 _NAME = re.compile(r"(train|dev|valid|test)(?![a-z])")
+_READ_FIRST = ("test", "valid", "train", None)
+"""Official splits in the order in which their files are read; files of no split are last."""
 _STOP = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
 
 
@@ -49,6 +54,11 @@ class TimeTravelCorpus(RetrievedCorpus):
         description="Keep the split in a file's name (train_..., dev_..., test_...); otherwise, split by id hash.",
     )
     filters: TextFilters = Field(TextFilters(), description="Filters that choose the stories.")
+
+    @field_validator("files")
+    @classmethod
+    def _order_files(cls, files: list[str]) -> list[str]:
+        return sorted(files, key=_reading_order)
 
 
 def read_timetravel(
@@ -79,8 +89,8 @@ def read_timetravel(
         for file, number, record in _records(path):
             where = f"{path}, {file}, line {number}" if file != path.name else f"{path}, line {number}"
             identifier = read_identifier(record, "story_id", f"{file.split('.json')[0]}-{number}", where)
-            named = _NAME.match(file) if options.official_splits else None
-            split = _SPLITS[named[1]] if named else assign_split(identifier, options.valid_share, options.test_share)
+            split = _official_split(file) if options.official_splits else None
+            split = split or assign_split(identifier, options.valid_share, options.test_share)
             for suffix, sentences in _stories(record, where, options.rewritten):
                 progress.advance(1)
                 name = f"{identifier}-{suffix}"
@@ -101,10 +111,21 @@ def _records(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
         members = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX")]
         if not members:
             raise MacroscopeError(f"{path}: no .json file in it; give the zip of TimeTravel, or its files")
-        for member in members:
+        for member in sorted(members, key=_reading_order):
             with open_member(archive, path, member) as stream:
                 for number, record in parse_lines(stream, f"{path}, {member}"):
                     yield PurePosixPath(member).name, number, record
+
+
+def _official_split(name: str) -> str | None:
+    """Return the split that a file's name gives; None if it gives none."""
+    named = _NAME.match(PurePosixPath(name).name)
+    return _SPLITS[named[1]] if named else None
+
+
+def _reading_order(name: str) -> int:
+    """Return the place of a file in the order of reading, in which the official test and development sets are first."""
+    return _READ_FIRST.index(_official_split(name))
 
 
 def _stories(record: dict[str, Any], where: str, rewritten: bool) -> Iterator[tuple[str, list[str]]]:
