@@ -12,9 +12,10 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import psutil
 import yaml
@@ -273,14 +274,21 @@ def parse_as(kind: type[T], content: bytes, where: str) -> T:
     MacroscopeError
         If it is not JSON, or a field is missing or of another type; `where` names its place in the message.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     try:
-        return TypeAdapter(kind).validate_json(content, strict=True)
+        return cast(T, _adapter(kind).validate_json(content, strict=True))
     except ValidationError as error:
         first = error.errors()[0]
         place = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
         raise MacroscopeError(f"{where}: not as macroscope writes it ({place}{first['msg']}); make it again") from None
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
 def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

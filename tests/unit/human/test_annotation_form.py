@@ -70,7 +70,7 @@ def test_pages_do_not_reveal_the_origin_of_a_text(study):
         page = path.read_text()
         data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
         assert "control" not in json.dumps(data)
-        assert set(data["items"][0]) == {"code", "digest", "sections"}
+        assert set(data["items"][0]) == {"code", "digest", "place", "sections"}
         assert "://" not in page
     assert {showing["system"] for showing in key["showings"]} == {"control", "lm"}
     lessons = {lesson["document"] for lesson in key["training"]}

@@ -5,8 +5,14 @@ import json
 import pandas as pd
 import pytest
 
+from macroscope.critics.narrative.checked_segments import Instance
+from macroscope.files import RESOURCES
+from macroscope.human.annotation_form import write_annotation_form
 from macroscope.human.answers import read_answers
+from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
+from macroscope.human.questionnaire import read_questionnaire
+from macroscope.human.segments import pool_of_segments
 from macroscope.resampling import Resampling
 from tests.browser import chromium
 from tests.unit.human.conftest import TYPES
@@ -262,4 +268,24 @@ def test_a_damaged_export_changes_nothing(study, browse, tmp_path, damage):
     page.wait_for_function("document.getElementById('status').textContent.includes('nothing was changed')")
     page.reload()
     assert page.get_by_label("incoherent", exact=True).is_checked()
+    assert not seen["errors"]
+
+
+@pytest.mark.parametrize(("task", "shown"), [("missing", "▿"), ("discordant", "It rained for a week.")])
+def test_a_place_is_marked_and_its_question_answered_by_a_key(task, shown, browse, tmp_path):
+    sentences = ("Ann had a boat.", "She took it to the sea.", "It rained for a week.", "The boat was never found.")
+    pool = pool_of_segments([Instance("a", task, "d", sentences, 3)], "en")
+    questions = read_questionnaire(RESOURCES / "questionnaires" / f"cai2020-{task}.yaml")
+    key = write_annotation_form(pool, Design(1, 1, 1, 0.0, 0, 1), questions, tmp_path / "study")
+    open_page, seen = browse
+    page = open_page("places", tmp_path / "study" / "pages" / "annotator-1.html")
+    assert page.inner_text(".place") == shown
+    assert page.is_hidden("#to-training")
+    text = page.inner_text(".text")
+    assert text.replace("▿ ", "") == " ".join(sentences)
+    assert ("It rained for a week. ▿ The" in text) == (task == "missing")
+    page.keyboard.press("Alt+1")
+    assert page.inner_text("#open") == "This text is finished."
+    path = export(page, tmp_path)
+    assert [answer.answers for answer in read_answers(key, [path]).answers] == [{"damaged": "yes"}]
     assert not seen["errors"]

@@ -10,6 +10,7 @@ from macroscope.statistics.detection import (
     Decisions,
     _auc,
     _Ranked,
+    answer_metrics,
     auc,
     best_threshold,
     detection_metrics,
@@ -157,3 +158,17 @@ def test_intervals_hold_the_truth_if_decisions_of_a_story_are_correlated():
     share = np.mean(held, axis=0)
     assert (share > 0.91).all()
     assert (share < 0.985).all()
+
+
+def test_answers_of_people_have_the_mean_of_each_ones_metrics_and_the_intervals_of_one_who_is_alone():
+    """Two people who judged different stories; a person alone has the intervals of a detector with these decisions."""
+    people = [decisions(signal=2.0, seed=seed) for seed in (1, 2)]
+    people = [Decisions(p.stories + 600 * n, p.labels, (p.scores > 1).astype(float)) for n, p in enumerate(people)]
+    tables = [detection_metrics(person, 0.5, RESAMPLING).set_index("metric") for person in people]
+    together = answer_metrics(people, RESAMPLING).set_index("metric")
+    alone = answer_metrics(people[:1], RESAMPLING).set_index("metric")
+    for name in ("accuracy", "precision", "recall", "f1"):
+        assert together.at[name, "value"] == pytest.approx(np.mean([table.at[name, "value"] for table in tables]))
+        assert alone.loc[name].tolist() == pytest.approx(tables[0].loc[name].tolist())
+    assert "auc" not in together.index
+    assert (together["ci_low"] < together["value"]).all()

@@ -24,7 +24,14 @@ def sheet(
         list[str] | None,
         typer.Option(help="With --run: a system's name (default: all, and the control). Else NAME=FILE; repeatable."),
     ] = None,
-    questionnaire: Annotated[Path | None, typer.Option(help="YAML of questions; default: those of deng2022.")] = None,
+    segments: Annotated[
+        Path | None,
+        typer.Option(help="Damaged segments in place of texts: folder of `human segments` or `human check`."),
+    ] = None,
+    questionnaire: Annotated[
+        Path | None,
+        typer.Option(help="YAML of questions; default: those of deng2022; with --segments, those about their task."),
+    ] = None,
     documents: Annotated[int, typer.Option(min=1, help="Documents per system.")] = 20,
     annotators: Annotated[int, typer.Option(min=1, help="Number of annotators.")] = 3,
     per_document: Annotated[int, typer.Option(min=1, help="Annotators per document.")] = 2,
@@ -37,19 +44,22 @@ def sheet(
     json: Json = False,
 ) -> None:
     """Sample documents and write a page for each annotator; the key stays with you."""
-    from macroscope.errors import MacroscopeError, UsageError
+    from macroscope.errors import UsageError
     from macroscope.human.annotation_form import PAGES, write_annotation_form
     from macroscope.human.assignment import Design
     from macroscope.human.pool import pool_of_files, pool_of_run
     from macroscope.human.questionnaire import DEFAULT, read_questionnaire
+    from macroscope.human.segments import pool_of_segments, questionnaire_of, read_instances
 
-    questions = read_questionnaire(questionnaire or DEFAULT)
+    instances = read_instances(segments) if segments else []
+    default = questionnaire_of(instances) if segments else DEFAULT
+    questions = read_questionnaire(questionnaire or default)
     lessons = training if questions.section_types else 0
-    if run is None and not real and not system:
-        raise UsageError("give either --run, or files with --real and --system NAME=FILE")
-    if run is not None:
-        if real:
-            raise MacroscopeError("--real: a run has its own real texts; leave out --real or --run")
+    if sum(map(bool, (segments, run, real or (system and not run)))) != 1:
+        raise UsageError("give either --run, or files with --real and --system NAME=FILE, or --segments")
+    if segments:
+        pool = pool_of_segments(instances, language)
+    elif run is not None:
         pool = pool_of_run(run, corpus, system or [])
     else:
         pool = pool_of_files(real or [], _files_by_system(system or []), language, lessons)
@@ -111,6 +121,74 @@ def collect(
         print_table(tables[name], json)
     excluded = int(tables["exclusions"]["count"].sum())
     typer.echo(f"{len(handed.answers)} annotations count, {excluded} do not: {output / 'exclusions.csv'}")
+
+
+@app.command()
+def segments(
+    run: Annotated[Path, typer.Option(help="Folder of a finished run, results/<run>.")],
+    task: Annotated[str, typer.Option(help="missing or discordant.")],
+    output: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
+    variant: Annotated[str | None, typer.Option(help="Variant of the narrative critic, if it is one.")] = None,
+    number: Annotated[int, typer.Option("--segments", min=1, help="Number of segments.")] = 400,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Sample damaged segments for people to check (cai2020); the truth is in a separate file."""
+    from typing import get_args
+
+    from macroscope.critics.narrative.options import Task
+    from macroscope.errors import UsageError
+    from macroscope.human.segments import sample_segments, write_segments
+
+    if task not in get_args(Task):
+        raise UsageError(f"--task: '{task}' is neither missing nor discordant")
+    instances, truths = sample_segments(run, corpus, variant, task, number, seed)
+    write_segments(instances, truths, output)
+    damaged = sum(truth.damaged for truth in truths)
+    if json:
+        print_json({"segments": len(instances), "damaged": damaged, "folder": str(output)})
+    else:
+        typer.echo(f"{len(instances)} segments, {damaged} with a damaged place to judge: {output}; keep the key to you")
+
+
+@app.command()
+def check(
+    segments: Annotated[Path, typer.Option(help="Folder that `macroscope human segments` wrote.")],
+    judged: Annotated[Path, typer.Option(help="Folder that `macroscope human collect` wrote.")],
+    output: Annotated[Path, typer.Option(help="Folder for the checked segments; it must not exist.")],
+    least: Annotated[int, typer.Option(min=1, help="Judges who must agree with the truth (cai2020: 3) ...")] = 3,
+    judges: Annotated[int, typer.Option(min=1, help="... of this number of judges (cai2020: 4).")] = 4,
+    json: Json = False,
+) -> None:
+    """Keep the segments on whose truth people agree, for `test_segments` of the narrative critic."""
+    from macroscope.human.checking import check_segments
+    from macroscope.human.segments import write_checked
+
+    kept, agreement = check_segments(segments, judged, least, judges)
+    write_checked(kept, {"agreement": agreement}, output)
+    print_table(agreement, json)
+
+
+@app.command()
+def baseline(
+    segments: Annotated[Path, typer.Option(help="Folder that `macroscope human check` wrote.")],
+    judged: Annotated[
+        Path, typer.Option(help="Folder that `macroscope human collect` wrote: other people's answers to them.")
+    ],
+    output: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    resamples: Resamples = 2000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Measure how well people find the damage of checked segments (cai2020 Table 3)."""
+    from macroscope.human.checking import add_baseline
+    from macroscope.human.segments import write_checked
+
+    checked, metrics = add_baseline(segments, judged, resampling_of(resamples, 0, confidence, seed))
+    write_checked(checked, {"people": metrics}, output)
+    print_table(metrics, json)
 
 
 @app.command()

@@ -6,8 +6,8 @@ Each line is a JSON object, although the files are called .json. It has `story_i
 premise, initial, original ending; a rewritten story is premise, counterfactual, rewritten ending. With three rewritings
 a line is four stories: the 1,871 lines of dev, and of test, are the 7,484 stories in Table 1 of cai2020.
 
-A story may be in two files: the original of a supervised line is in train_unsupervised as well. The first one counts, so
-test and dev are read before train.
+A story may be in two files: the original of a supervised line is in train_unsupervised as well. The first one counts,
+so test and dev are read before train.
 """
 
 import re

@@ -105,19 +105,19 @@ def _make_key(
             "document": showing.document.id,
             "repeat": showing.repeat,
             "digest": compute_digest([section.text for section in showing.document.sections]),
+            "place": asdict(pool.places[showing.document.id]) if pool.places else None,
         }
         for showing in showings
     ]
     texts = {
-        row["digest"]: [_sentences(section.text, pool.language) for section in showing.document.sections]
-        for row, showing in zip(shown, showings, strict=True)
+        row["digest"]: _sections(showing.document, pool.language) for row, showing in zip(shown, showings, strict=True)
     }
     lessons = [
         {
             "code": f"training-{number + 1}",
             "document": document.id,
             "gold": [section.title for section in document.sections],
-            "sections": [_sentences(section.text, pool.language) for section in document.sections],
+            "sections": _sections(document, pool.language),
         }
         for number, document in enumerate(training)
     ]
@@ -137,8 +137,12 @@ def _make_key(
     return {"study": blake2b(content, digest_size=5).hexdigest(), **key}
 
 
-def _sentences(text: str, language: str) -> list[str]:
-    return split_sentences(text, language) or [text]
+def _sections(document: Document, language: str) -> list[list[str]]:
+    """Return the sentences of each section: those that the document's source gives, if any."""
+    if document.sentences is not None:
+        *others, last = document.sentences
+        return [[*(f"{sentence} " for sentence in others), last]]
+    return [split_sentences(section.text, language) or [section.text] for section in document.sections]
 
 
 def _render_page(key: dict[str, Any], annotator: str) -> str:
@@ -151,7 +155,10 @@ def _render_page(key: dict[str, Any], annotator: str) -> str:
         "language": key["language"],
         "training": [{name: lesson[name] for name in ("code", "gold", "sections")} for lesson in key["training"]],
         "items": [
-            {"code": showing["code"], "digest": showing["digest"], "sections": key["texts"][showing["digest"]]}
+            {
+                **{name: showing[name] for name in ("code", "digest", "place")},
+                "sections": key["texts"][showing["digest"]],
+            }
             for showing in key["showings"]
             if showing["annotator"] == annotator
         ],

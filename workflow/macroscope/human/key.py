@@ -1,5 +1,7 @@
 """The key of a study as a file: its fields and their types."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from macroscope.human.questionnaire import Questionnaire
@@ -7,6 +9,13 @@ from macroscope.human.questionnaire import Questionnaire
 
 class _Strict(BaseModel):
     model_config = ConfigDict(strict=True)
+
+
+class KeyPlace(_Strict):
+    """A place in a text; see `pool.Place`."""
+
+    kind: Literal["sentence", "slot"]
+    sentence: int
 
 
 class KeyShowing(_Strict):
@@ -18,6 +27,7 @@ class KeyShowing(_Strict):
     document: str
     repeat: bool
     digest: str
+    place: KeyPlace | None = None
 
 
 class KeyLesson(_Strict):

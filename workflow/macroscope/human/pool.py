@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
-from macroscope.config.schema import parse_config
+from macroscope.config.schema import Config, parse_config
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.titles import normalise_title
@@ -19,6 +20,22 @@ from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.systems import SystemsPlan
 
 log = logging.getLogger("macroscope")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a text that annotators are asked about.
+
+    Attributes
+    ----------
+    kind
+        "sentence", or "slot": the place after a sentence.
+    sentence
+        Number of the sentence, from 0.
+    """
+
+    kind: Literal["sentence", "slot"]
+    sentence: int
 
 
 @dataclass
@@ -37,6 +54,8 @@ class Pool:
         ISO 639-1 code, for sentence splitting.
     counts
         Reason for exclusion -> number of documents.
+    places
+        Id of a document -> the place in it that the questions are about; empty if they are about whole texts.
     """
 
     systems: dict[str, list[Document]]
@@ -44,6 +63,27 @@ class Pool:
     types: list[str]
     language: str
     counts: Counter[str] = field(default_factory=Counter)
+    places: dict[str, Place] = field(default_factory=dict)
+
+
+def read_config(run: Path, corpus: str | None) -> tuple[Config, str]:
+    """Return the config of a finished run, and the corpus of a study: `corpus`, or the run's only one.
+
+    Raises
+    ------
+    MacroscopeError
+        If the run has no such corpus, or several and none is given.
+    """
+    config = parse_config(read_json(run / "config.json"), str(run / "config.json"))
+    if corpus is None:
+        if len(config.corpora) > 1:
+            raise MacroscopeError(f"{run}: several corpora ({', '.join(config.corpora)}); choose one with --corpus")
+        corpus = next(iter(config.corpora))
+    try:
+        require_name(corpus, config.corpora, str(run), "corpus")
+    except ValueError as error:
+        raise MacroscopeError(str(error)) from None
+    return config, corpus
 
 
 def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
@@ -63,15 +103,10 @@ def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
     MacroscopeError
         If the run has no such corpus or system, or several corpora and none is given.
     """
-    config = parse_config(read_json(run / "config.json"), str(run / "config.json"))
-    if corpus is None:
-        if len(config.corpora) > 1:
-            raise MacroscopeError(f"{run}: several corpora ({', '.join(config.corpora)}); choose one with --corpus")
-        corpus = next(iter(config.corpora))
+    config, corpus = read_config(run, corpus)
     corpora = CorporaPlan(config, str(run))
     plan = SystemsPlan(config, str(run), corpora)
     try:
-        require_name(corpus, config.corpora, str(run), "corpus")
         for system in systems:
             require_name(system, {**config.systems, CONTROL: None}, str(run), "system")
     except ValueError as error:

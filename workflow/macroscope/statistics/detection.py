@@ -5,6 +5,7 @@ precision, recall and F1 are functions of sums over stories. The area under the 
 together (Fawcett 2006), ties counting half.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +51,7 @@ def detection_metrics(decisions: Decisions, threshold: float, resampling: Resamp
         metric (`METRICS`), value, ci_low, ci_high: percentile intervals over stories. NaN if a metric is undefined (no
         decision of a kind); its interval is NaN also if it is undefined in a resample.
     """
-    counts = _counts(decisions, threshold)
+    counts = _counts(decisions, threshold, np.unique(decisions.stories))
     rng = np.random.default_rng(resampling.seed)
     values = dict(zip(METRICS[:-1], _metrics_of_counts(counts.sum(axis=0)), strict=True)) | {"auc": auc(decisions)}
     resampled = dict(
@@ -103,12 +104,35 @@ def best_threshold(decisions: Decisions) -> float:
     return float(scores[last][np.argmax(2 * true_positives / (marked + labels.sum()))])
 
 
-def _counts(decisions: Decisions, threshold: float) -> Array:
+def answer_metrics(people: Sequence[Decisions], resampling: Resampling) -> pd.DataFrame:
+    """Compute the means, over people, of the metrics of each one's answers, which are scores of 0 and 1.
+
+    Returns
+    -------
+    data frame
+        metric (`METRICS` without the AUC, which answers do not have), value, ci_low, ci_high: percentile intervals over
+        stories, of these people. NaN if a metric is undefined for one of them.
+    """
+    stories = np.unique(np.concatenate([answers.stories for answers in people]))
+    counts = np.hstack([_counts(answers, 0.5, stories) for answers in people])
+
+    def means(sums: Array) -> Array:
+        return _metrics_of_counts(sums.reshape(*sums.shape[:-1], len(people), 4)).mean(axis=-2)
+
+    resampled = means(bootstrap_sums(counts, resampling.resamples, np.random.default_rng(resampling.seed)))
+    rows = [
+        (name, value, *percentile_interval(values, resampling.confidence))
+        for name, value, values in zip(METRICS[:-1], means(counts.sum(axis=0)), resampled.T, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["metric", "value", "ci_low", "ci_high"])
+
+
+def _counts(decisions: Decisions, threshold: float, stories: npt.NDArray[np.int64]) -> Array:
     """Count decisions: stories x (true positives, false positives, false negatives, true negatives)."""
     marked = decisions.scores >= threshold
     truth = decisions.labels
     kinds = np.column_stack([marked & truth, marked & ~truth, ~marked & truth, ~marked & ~truth]).astype(float)
-    stories, story = np.unique(decisions.stories, return_inverse=True)
+    story = np.searchsorted(stories, decisions.stories)
     counts = np.zeros((len(stories), 4))
     np.add.at(counts, story, kinds)
     return counts

@@ -57,6 +57,24 @@ def test_wordnet_is_retrieved_if_meteor_matches_synonyms():
         assert inputs.get("wordnet") == path
 
 
+def test_checked_test_segments_go_to_the_damage_and_the_detectors_of_their_corpus_and_task():
+    critics_plan = plan(test_segments={"wiki": {"missing": "mine.jsonl"}})
+    wildcards = {"critic": "narrative", "corpus": "wiki"}
+    for task, path in (("missing", "mine.jsonl"), ("discordant", None)):
+        assert inputs_of("corrupt", critics_plan, **wildcards, task=task).get("checked") == path
+        assert detect(critics_plan, "judge", task=task).get("checked") == path
+    assert job("corrupt", critics_plan).user_inputs == ("checked",)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"wikki": {}}, "there is no corpus 'wikki'"), ({"wiki": {"discordant": "x"}}, "'tasks' lacks this task")],
+)
+def test_test_segments_are_of_a_corpus_and_a_task_of_the_config(given, message):
+    with pytest.raises(MacroscopeError, match=message):
+        plan(tasks=["missing"], test_segments=given)
+
+
 def test_a_detector_is_trained_on_the_damage_and_the_embeddings_of_its_corpus():
     critics_plan = plan()
     inputs = detect(critics_plan, "judge")

@@ -12,10 +12,12 @@ from transformers import TrainerCallback
 from macroscope import training as shared
 from macroscope.critics.narrative import evaluation, judges
 from macroscope.critics.narrative import training as narrative
+from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, make_checked_examples
 from macroscope.critics.narrative.corruption import corrupt, corrupt_splits
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.embedding import embed_sentences
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions
+from macroscope.critics.narrative.report import detection_table
 from macroscope.critics.narrative.training import _calibrate, _require_segments, _Training, pretrain, train_detector
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
@@ -68,6 +70,32 @@ def test_detector_detects_incoherent_places(task, tmp_path):
     errors = pd.read_csv(folder / "errors.csv")
     assert set(errors["kind"]) <= {"not found", "not damaged"}
     assert errors["text"].str.contains("[", regex=False).all()
+
+
+def test_people_have_a_row_beside_the_detector_on_the_segments_that_they_judged(tmp_path):
+    narratives = walk(60)
+    options = NarrativeOptions(similarity=None, draws=2)
+    examples, counts = corrupt_splits(narratives, options, "missing", 1)
+    test = examples["test"]
+    checked = []
+    for row in range(len(test)):
+        sentences = tuple(narratives.sentences[number] for number in test.inputs[row] if number >= 0)
+        instance = Instance(f"i{row}", "missing", narratives.ids[test.narratives[row]], sentences, 1)
+        damaged = bool(test.labels[row, 0] == 1)
+        truth = Truth(instance.id, damaged, narratives.sentences[test.targets[row, 0]] if damaged else None)
+        checked.append(CheckedSegment(instance, truth, 4, 4, {"a": damaged, "b": True}))
+    examples["test"] = make_checked_examples(checked, narratives, "missing", tmp_path)
+    training = _Training(narratives, options, "judge", "missing", 1, tmp_path / "checkpoints")
+    training.run(tmp_path / "detector", examples, counts, None, RESAMPLING, checked)
+    metrics = pd.read_csv(tmp_path / "detector" / "metrics.csv").set_index(["of", "metric"])["value"]
+    share = np.mean([segment.truth.damaged for segment in checked])
+    assert metrics["people", "recall"] == 1
+    assert metrics["people", "accuracy"] == pytest.approx((1 + share) / 2)
+    summary = json.loads((tmp_path / "detector" / "evaluation.json").read_text())
+    assert summary["decisions"] == len(checked)
+    table = detection_table({"missing": {"judge": tmp_path / "detector"}}).set_index("detector")
+    assert table.index.tolist() == ["judge", "people", "position alone", "single sentences"]
+    assert table.at["people", "AUC, %"] == "–"
 
 
 def test_detector_learns_nothing_from_noise(tmp_path):

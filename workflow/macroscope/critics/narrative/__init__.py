@@ -69,7 +69,7 @@ CRITIC = Critic(
         "report": Stage(
             "report:items",
             inputs="inference all_evidence detectors infilled",
-            options="compared pretraining generation retrieval_shards",
+            options="compared pretraining generation retrieval_shards test_segments",
         ),
         "embed_sentences": Stage(
             "embedding:embed_sentences",
@@ -89,7 +89,7 @@ CRITIC = Critic(
         ),
         "corrupt": Stage(
             "corruption:corrupt",
-            inputs="documents retrieved? language seed task",
+            inputs="documents retrieved? checked? language seed task",
             options=f"encoder {_DAMAGE}",
             model_option="encoder",
             minutes=480,
@@ -112,8 +112,8 @@ CRITIC = Critic(
         ),
         "detect": Stage(
             "training:train_detector",
-            inputs="documents corrupted embeddings? pretrained? language seed checkpoints resampling task name"
-            " processes",
+            inputs="documents corrupted embeddings? pretrained? checked? language seed checkpoints resampling task"
+            " name processes",
             options=f"{_DETECTORS} compared pretraining false_positive_rate",
             model_option="encoder",
             minutes=720,

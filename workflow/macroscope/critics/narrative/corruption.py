@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from macroscope.critics.narrative.checked_segments import CheckedSegment, make_checked_examples, read_lines
 from macroscope.critics.narrative.distractors import Pool, Replacements, find_replacements
 from macroscope.critics.narrative.examples import NONE, Examples, make_examples, write_examples
 from macroscope.critics.narrative.narratives import Narratives, read_corpus_narratives
@@ -71,6 +72,7 @@ def retrieve(
 def corrupt(
     documents: Path,
     retrieved: Sequence[Path] | None = None,
+    checked: Path | None = None,
     *,
     options: NarrativeOptions,
     language: str,
@@ -84,9 +86,15 @@ def corrupt(
     ----------
     retrieved
         Matches in shards, from `retrieve`; default: they are retrieved here.
+    checked
+        Segments that people have checked, in place of the test split's; see `checked_segments`.
     """
     narratives = read_corpus_narratives(documents, language)
     examples, counts = corrupt_splits(narratives, options, task, seed, retrieved)
+    if checked is not None:
+        segments = read_lines(CheckedSegment, checked)
+        examples["test"] = make_checked_examples(segments, narratives, task, checked)
+        counts["test"] = {"segments": len(segments)}
     with atomic(output) as path:
         write_examples(path, examples, counts)
 

@@ -1,7 +1,7 @@
 """Evaluation of a detector on known damage in the test split (cai2020 §5, Table 3): metrics, errors, speed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +9,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from macroscope.critics.narrative.baselines import predict_by_position, predict_by_single_sentence
+from macroscope.critics.narrative.checked_segments import CheckedSegment, collect_answers
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.latents import ERRORS, EVALUATION, METRICS, ROC, SPEED
 from macroscope.critics.narrative.narratives import Narratives
 from macroscope.files import write_json
 from macroscope.resampling import Resampling
-from macroscope.statistics.detection import Decisions, best_threshold, detection_metrics, roc_curve
+from macroscope.statistics.detection import Decisions, answer_metrics, best_threshold, detection_metrics, roc_curve
 from macroscope.tables import write_csv
 
 ERRORS_SHOWN = 20
@@ -26,13 +27,19 @@ Score = Callable[[Examples], npt.NDArray[np.float64]]
 
 
 def evaluate(
-    folder: Path, detector: Detector, narratives: Narratives, examples: dict[str, Examples], resampling: Resampling
+    folder: Path,
+    detector: Detector,
+    narratives: Narratives,
+    examples: dict[str, Examples],
+    resampling: Resampling,
+    checked: Sequence[CheckedSegment] = (),
 ) -> None:
     """Test a detector, and the baselines without coherence, on damaged segments of the test split.
 
     The folder receives:
 
-    * metrics.csv: of (detector, position, single_sentence), metric, value, ci_low, ci_high;
+    * metrics.csv: of (detector, position, single_sentence; people, if they have judged the segments), metric, value,
+      ci_low, ci_high;
     * roc.csv: ROC curve of the detector;
     * errors.csv: its most confident errors, with their text;
     * evaluation.json: numbers of test segments, decisions and positives, and the threshold, which maximises F1 on
@@ -40,6 +47,11 @@ def evaluate(
     * speed.json: segments_per_second of the network, excluding embedding and tokenisation.
 
     Without damaged test segments, only evaluation.json is written.
+
+    Parameters
+    ----------
+    checked
+        Test segments that people have checked, if the test examples are these.
     """
     test = examples.get("test")
     if test is None or not test.damaged.any():
@@ -56,6 +68,9 @@ def evaluate(
         thresholds[name] = best_threshold(collect_decisions(valid.select(valid.damaged), score, families))
         decisions = collect_decisions(test, score, families)
         tables.append(detection_metrics(decisions, thresholds[name], resampling).assign(of=name))
+    stories = dict(zip(narratives.ids, families.tolist(), strict=True))
+    if people := collect_answers(checked, stories):
+        tables.append(answer_metrics(people, resampling).assign(of="people"))
     probabilities = scorers["detector"](test)
     write_csv(thin_curve(roc_curve(collect_decisions(test, lambda _: probabilities, families))), folder / ROC)
     metrics = pd.concat(tables, ignore_index=True)[["of", "metric", "value", "ci_low", "ci_high"]]

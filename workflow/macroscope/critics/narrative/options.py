@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.models import Precision
-from macroscope.options import CONTROL, ConfigView, Name, Options, require_name
+from macroscope.options import CONTROL, ConfigView, Name, Options, UserPath, require_name
 
 Task = Literal["missing", "discordant"]
 JUDGE = "judge"
@@ -199,6 +199,11 @@ class NarrativeOptions(Options):
         " above .7 for almost any two sentences.",
     )
     retrieval_shards: int = Field(1, ge=1, description="Number of jobs that share the search for matches.")
+    test_segments: dict[Name, dict[Task, UserPath]] = Field(
+        {},
+        description="Test segments that people have checked, in place of the test split's own: corpus -> task -> file"
+        " segments.jsonl of `macroscope human check` or `baseline` (Tables 2, 3).",
+    )
     detector: DetectorOptions = Field(DetectorOptions(), description="Detector that judges the systems.")
     compared: dict[Name, DetectorOptions] = Field(
         {}, description="Further detectors to train and test for comparison, by names of your choice (Table 3)."
@@ -241,6 +246,14 @@ class NarrativeOptions(Options):
         """
         if len(set(self.tasks)) < len(self.tasks):
             raise ValueError(f"{place}.tasks: a task is listed twice; list each once")
+        for corpus, files in self.test_segments.items():
+            require_name(corpus, config.corpora, f"{place}.test_segments", "corpus")
+            for task in files:
+                if task not in self.tasks:
+                    raise ValueError(
+                        f"{place}.test_segments.{corpus}.{task}: 'tasks' lacks this task; add it there, or leave its"
+                        " file out"
+                    )
         for path, segment in ((place, self), (f"{place}.pretraining", self.pretraining)):
             if segment is not None and 2 * segment.damaged + 1 > segment.sentences:
                 raise ValueError(

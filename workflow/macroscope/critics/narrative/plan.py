@@ -113,6 +113,7 @@ class NarrativePlan(CriticPlan):
     def damaged(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         """Return the inputs of corruption: the documents, and the retrieved matches if shards retrieve them."""
         files: dict[str, str | list[str]] = {"documents": self._documents(wildcards.corpus)}
+        files |= self._checked(wildcards)
         shards = self._options(wildcards.critic).retrieval_shards
         if wildcards.task == "missing" or shards == 1:
             return files
@@ -136,6 +137,7 @@ class NarrativePlan(CriticPlan):
         files = {
             "documents": self._documents(wildcards.corpus),
             "corrupted": self._place(critic, corpus, "corrupted", f"{wildcards.task}.parquet"),
+            **self._checked(wildcards),
         }
         if detector_options.reads_embeddings:
             files["embeddings"] = f"{self._embeddings(critic, wildcards.detector, corpus)}/{OWN}"
@@ -191,6 +193,7 @@ class NarrativePlan(CriticPlan):
             values=words,
             modules=[declared.module("macroscope.critics.narrative")],
             resources=resources_of(declared, self._critic_options),
+            user_inputs=("checked",),
             constraints={
                 "critic": alternatives(self._names),
                 "kind": r"[A-Za-z0-9_-]+",
@@ -322,6 +325,11 @@ class NarrativePlan(CriticPlan):
             return options.model_copy(update={"compared": {}})
         compared = {name: options.compared[name]}
         return options.model_copy(update={"compared": compared, "detector": DetectorOptions()})
+
+    def _checked(self, wildcards: Wildcards) -> dict[str, str]:
+        """Return the file of the test segments that people have checked, if there is one."""
+        files = self._options(wildcards.critic).test_segments.get(wildcards.corpus, {})
+        return {"checked": files[wildcards.task]} if wildcards.task in files else {}
 
     def _pattern(self, critic: str, path: str) -> str:
         return f"results/<run>/critics/{critic}/{{corpus}}/{path}"

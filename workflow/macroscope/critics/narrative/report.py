@@ -49,7 +49,7 @@ HEADINGS = {
     "auc": "AUC, %",
 }
 SPLITS = {"train": "train", "valid": "valid", "test": "test", HELD_OUT: "held out, whole narratives"}
-BASELINES = {"position": "position alone", "single_sentence": "single sentences"}
+BASELINES = {"people": "people", "position": "position alone", "single_sentence": "single sentences"}
 DOUBTFUL_SHOWN, ERRORS_SHOWN, WRITTEN_SHOWN = 5, 3, 5
 USABLE_AUC = 0.55
 """Lower end of the judge's AUC interval up to which its detections are hardly better than chance."""
@@ -131,9 +131,10 @@ def detection_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
                     "decisions": f"{summary['decisions']:,}",
                 }
             )
-        for name, label in BASELINES.items() if detectors else ():
-            table = read_csv(detectors[JUDGE] / METRICS)
-            rows.append({"task": TASKS[task], "detector": label, **_metrics(table, name)})
+        table = read_csv(detectors[JUDGE] / METRICS) if detectors else pd.DataFrame({"of": []})
+        for name, label in BASELINES.items():
+            if (table["of"] == name).any():
+                rows.append({"task": TASKS[task], "detector": label, **_metrics(table, name)})
     return pd.DataFrame(rows).fillna("–")
 
 
@@ -154,7 +155,9 @@ def speed_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
 
 def _metrics(table: pd.DataFrame, of: str) -> dict[str, str]:
     indexed = table[table["of"] == of].set_index("metric").assign(p_adjusted=float("nan"))
-    return {heading: format_cell(indexed.loc[name], 100.0) for name, heading in HEADINGS.items()}
+    return {
+        heading: format_cell(indexed.loc[name], 100.0) for name, heading in HEADINGS.items() if name in indexed.index
+    }
 
 
 def damage_table(inference: Path, tasks: Sequence[str]) -> pd.DataFrame:

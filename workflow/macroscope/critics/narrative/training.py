@@ -1,5 +1,6 @@
 """Training of detectors with the shared training loop, their calibration and their test."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pandas as pd
 from safetensors.torch import load_model
 from sklearn.linear_model import LogisticRegression
 
+from macroscope.critics.narrative.checked_segments import CheckedSegment, read_lines
 from macroscope.critics.narrative.corruption import concatenate, corrupt_for_pretraining, corrupt_splits
 from macroscope.critics.narrative.detector import SEGMENTS_AT_ONCE, Detector, new_detector
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
@@ -62,6 +64,7 @@ def train_detector(
     corrupted: Path,
     embeddings: Path | None = None,
     pretrained: Path | None = None,
+    checked: Path | None = None,
     *,
     options: NarrativeOptions,
     language: str,
@@ -86,14 +89,17 @@ def train_detector(
         Embeddings of the corpus's sentences, for a sentence-level detector.
     pretrained
         Folder of the detector whose weights training starts from.
+    checked
+        Segments that people have checked, if those of the test split are these.
     processes
         Number of GPUs to train on, one process each.
     """
     launch(processes)
     narratives = read_corpus_narratives(documents, language, embeddings)
     examples, counts = read_examples(corrupted)
+    segments = read_lines(CheckedSegment, checked) if checked else []
     training = _Training(narratives, options, name, task, seed, checkpoints)
-    training.run(output, examples, counts, pretrained, resampling)
+    training.run(output, examples, counts, pretrained, resampling, segments)
     discard(checkpoints)
 
 
@@ -177,6 +183,7 @@ class _Training:
         counts: dict[str, Any],
         pretrained: Path | None,
         resampling: Resampling | None,
+        checked: Sequence[CheckedSegment] = (),
     ) -> None:
         """Train, calibrate on the validation split, test, and write; only the main process writes.
 
@@ -184,6 +191,8 @@ class _Training:
         ----------
         resampling
             Options of the intervals; None: the detector is not tested.
+        checked
+            Test segments that people have checked, if the test examples are these.
         """
         _require_segments(examples, counts, self.task)
         detector = self._new_detector(pretrained)
@@ -198,7 +207,7 @@ class _Training:
             parameters = sum(p.numel() for p in detector.network.parameters())
             write_json(folder / TRAINING, {"parameters": parameters, **counts})
             if resampling is not None:
-                evaluate(folder, detector, self.narratives, examples, resampling)
+                evaluate(folder, detector, self.narratives, examples, resampling, checked)
                 rate = self.options.false_positive_rate
                 write_operating_point(folder, detector, self.narratives, examples[HELD_OUT], rate)
 

@@ -141,10 +141,22 @@ function render(focus) {
 
 function sectionOf(item, answer, sentences, n, training) {
   const text = el("p", { class: "text", dir: "auto", lang: data.language });
-  sentences.forEach((sentence, s) => text.append(questionnaire.marks && !training ? sentenceOf(answer, sentence, n, s) : sentence));
-  const part = el("section", { class: "part", "aria-labelledby": `section-${n}` }, el("h3", { id: `section-${n}` }, `Section ${n + 1}`), text);
+  sentences.forEach((sentence, s) => {
+    const words = sentence.trimEnd();
+    const node = questionnaire.marks && !training ? sentenceOf(answer, words, n, s) : el("span", {}, words);
+    text.append(...(item.place && item.place.sentence === s ? placeOf(item.place.kind, node) : [node]), sentence.slice(words.length));
+  });
+  const single = item.sections.length === 1;
+  const part = el("section", { class: "part", "aria-labelledby": single ? "heading" : `section-${n}` },
+    single ? null : el("h3", { id: `section-${n}` }, `Section ${n + 1}`), text);
   if (questionnaire.section_types) part.append(...typeOf(item, answer, n, training));
   return part;
+}
+
+// Show the place that the questions are about: the frame of a sentence, or a sign in the slot after it.
+function placeOf(kind, node) {
+  if (kind === "sentence") return [el("mark", { class: "place" }, node)];
+  return [node, " ", el("mark", { class: "place slot", role: "img", "aria-label": "the marked place" }, "\u25bf")];
 }
 
 function sentenceOf(answer, sentence, n, s) {
@@ -159,7 +171,7 @@ function sentenceOf(answer, sentence, n, s) {
   node.addEventListener("click", toggle);
   node.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const neighbour = step && node.parentNode.children[s + step];
+    const neighbour = step && node.closest(".text").querySelectorAll(".sentence")[s + step];
     if (event.altKey || event.ctrlKey) return;
     if (event.key === "Enter" || event.key === " ") toggle();
     else if (neighbour) {
