@@ -277,7 +277,7 @@ def parse_as(kind: type[T], content: bytes, where: str) -> T:
     from pydantic import ValidationError
 
     try:
-        return cast(T, _adapter(kind).validate_json(content, strict=True))
+        return cast(T, _adapter(cast(Any, kind)).validate_json(content, strict=True))
     except ValidationError as error:
         first = error.errors()[0]
         place = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)

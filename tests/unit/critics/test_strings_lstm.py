@@ -1,13 +1,18 @@
 """Tests of the strings critic's LSTM estimator."""
 
+import pandas as pd
 import pytest
 import torch
 
 from macroscope.critics.strings import CRITIC, lstm
-from macroscope.critics.strings.comparison import compare
+from macroscope.critics.strings.comparison import compare, compare_latents
 from macroscope.critics.strings.estimators import make_estimator
+from macroscope.critics.strings.fits import fit
 from macroscope.critics.strings.options import LstmOptions, StringsOptions
+from macroscope.critics.strings.texts import project
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.jobs import resources_of
+from tests.unit.plan.plans import FOLDER, names, plan_of
 
 from .test_strings import RESAMPLING, P, sample_texts
 
@@ -64,7 +69,70 @@ def test_finished_trainings_are_not_repeated(tmp_path, monkeypatch):
     assert len(list((tmp_path / "killed").iterdir())) == 4  # without checkpoints
 
 
-def test_the_job_of_an_lstm_asks_for_a_gpu():
+OPTIONS = StringsOptions(
+    estimator="lstm", folds=3, permutations=99, lstm=LstmOptions(vocabulary=300, hidden_size=8, epochs=1)
+)
+
+
+def write_latents(path, probabilities, seed):
+    """Write sixty texts, whose ids pair them with those of other collections."""
+    texts = sample_texts(probabilities, 60, seed).texts
+    documents = [Document(f"d{n}", "test", None, (Section(None, text),)) for n, text in enumerate(texts)]
+    write_documents(path.with_suffix(".documents"), documents, Provenance("x"))
+    project(Collection(path.with_suffix(".documents")), output=path)
+    return path
+
+
+@pytest.mark.slow
+def test_a_comparison_of_fits_made_by_other_jobs_trains_nothing_and_gives_the_same(tmp_path, monkeypatch):
+    """Two systems whose texts pair with the control's: both use its seven fits, and its halves have seven each."""
+    control = write_latents(tmp_path / "control.parquet", P, 1)
+    systems = {name: write_latents(tmp_path / f"{name}.parquet", P[::-1], n) for n, name in enumerate("ab", 2)}
+    calls = []
+    monkeypatch.setattr(lstm, "train", lambda *arguments: calls.append(1))  # models stay as their seeds begin them
+
+    def run_fits(name, latents):
+        folders = [tmp_path / "fits" / name / str(number) for number in range(OPTIONS.number_of_fits)]
+        for number, folder in enumerate(folders):
+            fit(
+                control, latents, options=OPTIONS, resampling=RESAMPLING, system=name, fit=number,
+                checkpoints=tmp_path / "checkpoints", output=folder,
+            )  # fmt: skip
+        return folders
+
+    def compare_system(name, latents, fits):
+        return compare_latents(
+            control, latents, fits, options=OPTIONS, system=name, resampling=RESAMPLING,
+            checkpoints=tmp_path / "trainings", evidence=tmp_path / "evidence" / f"{name}-{len(fits)}",
+        )  # fmt: skip
+
+    assert OPTIONS.number_of_fits == 7
+    of_control = run_fits("control", control)
+    assert len(calls) == 7 * 3
+    of_systems = {name: run_fits(name, latents) for name, latents in systems.items()}
+    assert len(calls) == 7 * 5
+    tables = {name: compare_system(name, systems[name], [*of_control, *of_systems[name]]) for name in systems}
+    compare_system("control", control, of_control)
+    assert len(calls) == 7 * 5
+    pd.testing.assert_frame_equal(tables["a"], compare_system("a", systems["a"], []))
+    assert len(calls) == 7 * 7
+
+
+def test_each_system_has_a_job_for_each_fit_if_an_lstm_estimates():
+    given = {"critics": ["strings", "strings-lstm"], "corpus": "wiki", "systems": ["shuffled"]}
+    critics_plan = plan_of([given], variants={"strings": {"lstm": {"estimator": "lstm"}}}).critics
+    (job,) = critics_plan.own["strings"].jobs()
+    assert job.name == "fit_strings-lstm"
+    folder = f"{FOLDER}/strings-lstm/wiki"
+    assert job.inputs["control_latents"](names(corpus="wiki", system="shuffled")) == f"{folder}/latents/control.parquet"
+    fits = critics_plan.inputs("strings-lstm", "compare")["fits"](names(corpus="wiki", system="shuffled"))
+    assert fits == [f"{folder}/fits/{system}/{fit}" for system in ("control", "shuffled") for fit in range(18)]
+    assert critics_plan.inputs("strings-lstm", "compare")["fits"](names(corpus="wiki", system="control")) == fits[:18]
+    assert "fits" not in critics_plan.inputs("strings", "compare")
+
+
+def test_the_jobs_of_an_lstm_ask_for_a_gpu():
+    assert CRITIC.stages["fit"].gpu == CRITIC.stages["compare"].gpu
     stage = CRITIC.stages["compare"]
     assert stage.needs_gpu(StringsOptions(estimator="lstm"))
     assert not stage.needs_gpu(StringsOptions())

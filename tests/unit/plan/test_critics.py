@@ -291,12 +291,12 @@ def test_probing_without_a_reference():
 
 
 def test_an_input_that_nothing_makes_is_one_sentence(monkeypatch):
-    plan = plan_of([{"corpus": "web", "critics": ["strings"]}])
+    plan = plan_of([{"corpus": "web", "critics": ["tendencies"]}])
     monkeypatch.setattr(plan.critics, "stage", lambda critic, stage: Stage("a:b", inputs="latent"))
     with pytest.raises(
-        MacroscopeError, match="critic 'strings', stage 'compare': there is no input 'latent'; did you mean"
+        MacroscopeError, match="critic 'tendencies', stage 'compare': there is no input 'latent'; did you mean"
     ):
-        plan.critics.inputs("strings", "compare")
+        plan.critics.inputs("tendencies", "compare")
 
 
 def test_many_systems_are_announced_with_the_time_that_their_planning_takes():

@@ -141,9 +141,10 @@ def segments(
     from macroscope.errors import UsageError
     from macroscope.human.segments import sample_segments, write_segments
 
-    if task not in get_args(Task):
+    chosen: Task | None = next((name for name in get_args(Task) if name == task), None)
+    if chosen is None:
         raise UsageError(f"--task: '{task}' is neither missing nor discordant")
-    instances, truths = sample_segments(run, corpus, variant, task, number, seed)
+    instances, truths = sample_segments(run, corpus, variant, chosen, number, seed)
     write_segments(instances, truths, output)
     damaged = sum(truth.damaged for truth in truths)
     if json:

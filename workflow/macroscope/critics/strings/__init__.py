@@ -20,6 +20,7 @@ CRITIC = Critic(
         "scored_texts": "number of scored texts",
     },
     gives_log_q=True,
+    plan="plan:StringsPlan",
     criticize={},
     fewest={"documents": 10},
     fewest_candidates={"documents": 10},
@@ -32,11 +33,20 @@ CRITIC = Critic(
         "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
         "compare": Stage(
             "comparison:compare_latents",
-            inputs="control_latents latents system resampling checkpoints evidence",
+            inputs="control_latents latents fits? system resampling checkpoints evidence",
             options="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
             megabytes=4000,
             minutes=480,
             gpu="estimator=lstm",
+        ),
+        "fit": Stage(
+            "fits:fit",
+            inputs="control_latents latents system fit resampling checkpoints",
+            options="estimator folds most_texts lstm convention",
+            megabytes=4000,
+            minutes=480,
+            gpu="estimator=lstm",
+            folder=True,
         ),
         "attribute": Stage(
             "attribution:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000

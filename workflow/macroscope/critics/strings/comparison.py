@@ -4,7 +4,7 @@ The evidence has log-probabilities of texts, and the texts least like the refere
 """
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -18,9 +18,9 @@ from macroscope.critics.latents import stream_latents
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.strings.cross_fitting import LogProbabilities, score_cross_fitted, score_in_sample
 from macroscope.critics.strings.estimators import make_estimator
+from macroscope.critics.strings.fits import split_half, subsample_latents
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
-from macroscope.critics.subsampling import subsample
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
@@ -106,7 +106,12 @@ def describe(texts: Iterable[pd.DataFrame], confidence: float) -> pd.DataFrame:
 
 
 def compare(
-    reference: Texts, candidate: Texts, options: StringsOptions, resampling: Resampling, checkpoints: Path
+    reference: Texts,
+    candidate: Texts,
+    options: StringsOptions,
+    resampling: Resampling,
+    checkpoints: Path,
+    fits: Sequence[Path] = (),
 ) -> Comparison:
     """Estimate both distributions, score all texts under both, and compare.
 
@@ -114,6 +119,8 @@ def compare(
     ----------
     checkpoints
         Folder with which an interrupted estimation goes on.
+    fits
+        Folders with finished trainings; see `fits`.
 
     Returns
     -------
@@ -130,16 +137,15 @@ def compare(
     MacroscopeError
         If reference or candidate has too few texts to leave out a fold.
     """
-    is_cross_fitted = options.convention == "definition"
-    folds = options.folds if is_cross_fitted else 1
+    folds = options.folds if options.is_cross_fitted else 1
     for name, texts in (("the control", reference), ("the system", candidate)):
         if len(texts) < TEXTS_PER_FOLD * folds:
             raise MacroscopeError(
                 f"{name} has {len(texts)} texts; the strings critic needs {TEXTS_PER_FOLD * folds} for {folds} folds:"
                 " give more texts or set critics.strings.folds"
             )
-    estimates = make_estimator(options, [*reference.texts, *candidate.texts], checkpoints)
-    if is_cross_fitted:
+    estimates = make_estimator(options, reference.texts, checkpoints, fits)
+    if options.is_cross_fitted:
         scores = score_cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
         rows = _cross_fitted_rows(scores, (reference, candidate), options, resampling)
     else:
@@ -147,7 +153,7 @@ def compare(
         rows = _in_sample_rows(scores, options)
     rows.append(Estimate("fallback_orders", float(scores.fallback_orders)))
     rows.append(Estimate("scored_texts", float(np.isfinite(scores.log_p[1]).sum())))
-    reason = _ALL_TOGETHER if is_cross_fitted else "not in the published code"
+    reason = _ALL_TOGETHER if options.is_cross_fitted else "not in the published code"
     return Comparison(
         rows_table(rows, (len(reference), len(candidate)), lambda _: reason), (reference, candidate), scores
     )
@@ -289,6 +295,7 @@ def least_like_reference(comparison: Comparison, table: pd.DataFrame) -> pd.Data
 def compare_latents(
     control_latents: Path,
     latents: Path,
+    fits: Sequence[Path] = (),
     *,
     options: StringsOptions,
     system: str,
@@ -304,17 +311,17 @@ def compare_latents(
     trainings = checkpoints / system
     with ExitStack() as stack:
 
-        def subsample_latents(path: Path) -> Path:
-            return stack.enter_context(subsample(path, None, resampling.seed, options.most_texts))[0]
+        def subsampled(path: Path) -> Path:
+            return subsample_latents(stack, path, options, resampling.seed)
 
-        control = subsample_latents(control_latents)
+        control = subsampled(control_latents)
         compared = compare_with_control(
             control,
-            control if latents == control_latents else subsample_latents(latents),
+            control if latents == control_latents else subsampled(latents),
             read=read_texts,
             describe=lambda _: describe(_stream_texts(latents), resampling.confidence),
-            compare=lambda reference, candidate: compare(reference, candidate, options, resampling, trainings),
-            halves=lambda texts: (texts.every_other(1), texts.every_other(0)),
+            compare=lambda reference, candidate: compare(reference, candidate, options, resampling, trainings, fits),
+            halves=lambda texts: split_half(texts)[::-1],
         )
     write_evidence(evidence, compared.result)
     shutil.rmtree(trainings, ignore_errors=True)

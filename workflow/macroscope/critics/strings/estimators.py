@@ -134,18 +134,20 @@ def _number_words(texts: Sequence[str], folder: Path | None, name: str) -> _Numb
     return _Numbered(read_words(side_folder / "stream"), words, side_folder)
 
 
-def make_estimator(options: StringsOptions, texts: Sequence[str], folder: Path) -> Estimator:
+def make_estimator(options: StringsOptions, texts: Sequence[str], folder: Path, fits: Sequence[Path] = ()) -> Estimator:
     """Create the estimator that the options specify.
 
     Parameters
     ----------
     texts
-        Texts of both reference and candidate, on which the shared tokenizer is trained.
+        Texts of the reference, on which the tokenizer of both sides is trained.
     folder
         Folder in which an interrupted estimator leaves what it has learned.
+    fits
+        Folders with finished trainings, of stage `fit`.
     """
     if options.estimator == "ngram":
         return NgramEstimator(options.order, options.shared_vocabulary and options.convention == "definition")
     from macroscope.critics.strings.lstm import LstmEstimator
 
-    return LstmEstimator(options.lstm, texts, folder)
+    return LstmEstimator(options.lstm, texts, folder, fits)

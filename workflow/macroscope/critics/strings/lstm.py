@@ -29,13 +29,16 @@ class LstmEstimator:
     Parameters
     ----------
     texts
-        Texts of both reference and candidate, which share the tokenizer so that both LSTMs score the same strings.
+        Texts of the reference, on which the tokenizer is trained. It spells every string, so both LSTMs score the same
+        strings, and the trainings on the reference do not depend on the candidate.
     folder
         Folder of finished and of half-finished trainings, with which the next call goes on after a kill.
+    fits
+        Folders with finished trainings.
     """
 
-    def __init__(self, options: LstmOptions, texts: Sequence[str], folder: Path) -> None:
-        self.options, self.folder = options, folder
+    def __init__(self, options: LstmOptions, texts: Sequence[str], folder: Path, fits: Sequence[Path] = ()) -> None:
+        self.options, self.folder, self.fits = options, folder, fits
         self.name = f"LSTM, {options.layers} x {options.hidden_size}"
         self.tokenizer = train_bpe(iter(texts), options.vocabulary)
 
@@ -48,7 +51,7 @@ class LstmEstimator:
     def train(self, texts: Sequence[str], seed: int) -> "LstmDistribution":
         """Train on most of the texts, and select the checkpoint on the rest, unless an earlier call has done so."""
         name = self._name_training(texts, seed)
-        saved = self.folder / name
+        saved = next((given / name for given in self.fits if (given / name).is_dir()), self.folder / name)
         if not saved.is_dir():
             model = self._train_anew(texts, seed, Checkpoints(self.folder / f"{name}.checkpoints", {"training": name}))
             with atomic(saved) as folder:

@@ -13,7 +13,7 @@ class LstmOptions(Options):
     vocabulary: int = Field(
         4096,
         ge=300,
-        description="Size of the byte-level BPE vocabulary, trained on the texts of both sides (published code: that of"
+        description="Size of the byte-level BPE vocabulary, trained on the control's texts (published code: that of"
         " roberta-base).",
     )
     embedding_size: int = Field(32, ge=1, description="Width of the token embeddings.")
@@ -73,3 +73,17 @@ class StringsOptions(Options):
         " by estimates that have seen them. published: the same by the published code (log10 in place of nats,"
         " directions swapped, trimmed means). Only the definition has intervals and p-values.",
     )
+
+    @property
+    def number_of_fits(self) -> int:
+        """Return the number of estimates of a comparison, of each side.
+
+        They are those without each fold, from the folds before it (unless these are none, or all others), and without
+        each two.
+        """
+        return self.folds + (self.folds - 2) + self.folds * (self.folds - 1) // 2 if self.is_cross_fitted else 1
+
+    @property
+    def is_cross_fitted(self) -> bool:
+        """Return whether texts are scored by estimates that have not seen them."""
+        return self.convention == "definition"
