@@ -37,6 +37,7 @@ VALUES: dict[str, type] = {
     "seed": int,
     "threads": int,
     "processes": int,
+    "fit": int,
     "shard": int,
     "shards": int,
     "texts_shard": int,
@@ -53,7 +54,7 @@ MACHINE = frozenset({"threads", "processes"})
 
 COLLECTIONS = frozenset(
     {
-        *("files", "shards_of_samples", "shards_of_latents", "detectors", "retrieved"),
+        *("files", "shards_of_samples", "shards_of_latents", "detectors", "retrieved", "fits"),
         *("all_latents", "all_scores", "all_attributions", "all_statistics"),
     }
 )

@@ -123,6 +123,7 @@ def test_each_system_has_a_job_for_each_fit_if_an_lstm_estimates():
     critics_plan = plan_of([given], variants={"strings": {"lstm": {"estimator": "lstm"}}}).critics
     (job,) = critics_plan.own["strings"].jobs()
     assert job.name == "fit_strings-lstm"
+    assert job.values(names(corpus="wiki", system="shuffled", fit="4"))[1::2][:2] == ["system=shuffled", "fit=4"]
     folder = f"{FOLDER}/strings-lstm/wiki"
     assert job.inputs["control_latents"](names(corpus="wiki", system="shuffled")) == f"{folder}/latents/control.parquet"
     fits = critics_plan.inputs("strings-lstm", "compare")["fits"](names(corpus="wiki", system="shuffled"))

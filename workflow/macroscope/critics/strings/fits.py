@@ -31,7 +31,7 @@ Pair = tuple[Texts, Texts]
 class _Recorder:
     """An estimator that estimates nothing, and records what an estimator would be given."""
 
-    name: str = "nothing"
+    name: str = "a list of the estimates alone"
     fits: list[tuple[Sequence[str], Sequence[str], int]] = field(default_factory=list)
 
     def fit(self, reference: Sequence[str], candidate: Sequence[str], seed: int) -> tuple[Distribution, Distribution]:
