@@ -66,11 +66,11 @@ def check_before_first_job():
 def start_job_server():
     """Start the server that runs local jobs, unless one runs already; jobs of other environments do without."""
     if is_local and not with_conda() and SERVER not in os.environ:
+        jobs = workflow.dag.needrun_jobs()
+        modules = plan.code.modules((job.rule.name, job.wildcards) for job in jobs)
         server = ExitStack()
         atexit.register(server.close)
-        os.environ[SERVER] = server.enter_context(
-            job_server(Path.cwd(), plan.modules())
-        )
+        os.environ[SERVER] = server.enter_context(job_server(Path.cwd(), modules))
 
 
 onstart:

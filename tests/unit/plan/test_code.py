@@ -37,6 +37,18 @@ def test_modules_and_resources_may_depend_on_the_job(tmp_path):
     assert fingerprint([OTHER], [tmp_path / "list.txt"]) in function(job)
 
 
+def test_modules_of_jobs_are_those_of_their_rules_in_the_order_of_the_rules():
+    """The server of jobs imports them: none of a rule that does not run."""
+    tracking = CodeTracking("results/test")
+    tracking("extract", "first")
+    tracking("project", lambda job: [job["module"], "shared"])
+    tracking("train", ["absent"])
+    tracking("write_report", ["shared", "last"])
+    projections = [("project", {"module": name}) for name in ("second", "third")]
+    jobs = [("write_report", {}), *projections, ("all", {}), ("extract", {})]
+    assert tracking.modules(jobs) == ["first", "second", "shared", "third", "last"]
+
+
 def test_an_accepted_rule_has_the_fingerprint_of_its_record(tmp_path):
     results = str(tmp_path)
     tracking = CodeTracking(results, ["sample"])

@@ -119,11 +119,6 @@ class Plan:
         with blame_plugins():
             return [*self.systems.jobs(), *self.critics.matched_lengths.jobs(), *self.critics.jobs()]
 
-    def modules(self) -> list[str]:
-        """Return the modules of the jobs of systems and critics, as far as these do not depend on wildcards."""
-        lists = [job.modules for job in self.jobs() if isinstance(job.modules, list)]
-        return list(dict.fromkeys(module for modules in lists for module in modules))
-
     def planning_note(self) -> str | None:
         """Return a sentence about the time that Snakemake takes to plan a large run; None for others.
 

@@ -42,7 +42,7 @@ class CodeTracking:
     def __init__(self, results: str, accepted: Collection[str] = ()) -> None:
         self.results = results
         self.accepted = frozenset(accepted)
-        self._rules: set[str] = set()
+        self._modules: dict[str, Modules | Callable[[Any], Modules]] = {}
         self._older: dict[str, set[str]] = {}
 
     def __call__(
@@ -63,17 +63,31 @@ class CodeTracking:
         resources
             Data files of this project that it reads and that are not inputs of the rule.
         """
-        self._rules.add(rule)
+        self._modules[rule] = modules
 
         def flags(wildcards: Any) -> str:
-            names = modules(wildcards) if callable(modules) else modules
+            names = module_names(modules, wildcards)
             files = resources(wildcards) if callable(resources) else resources
-            current = fingerprint([names] if isinstance(names, str) else names, files)
+            current = fingerprint(names, files)
             record = self._record(rule, wildcards)
             code = self._accepted_code(rule, record, current) if rule in self.accepted else current
             return f"--code {code} --record {shlex.quote(record)}"
 
         return flags
+
+    def modules(self, jobs: Iterable[tuple[str, Any]]) -> list[str]:
+        """Return the modules that jobs run, in the order in which their rules were defined.
+
+        Parameters
+        ----------
+        jobs
+            (rule, wildcards) of each job; rules whose code is not tracked do not count.
+        """
+        of_rule: dict[str, dict[str, None]] = {rule: {} for rule in self._modules}
+        for rule, wildcards in jobs:
+            if rule in of_rule:
+                of_rule[rule] |= dict.fromkeys(module_names(self._modules[rule], wildcards))
+        return list(dict.fromkeys(name for names in of_rule.values() for name in names))
 
     def older(self) -> dict[str, int]:
         """Return accepted rule -> number of its results that stay although their code has changed since.
@@ -94,8 +108,8 @@ class CodeTracking:
         MacroscopeError
             If a name is not a rule, with the nearest rule.
         """
-        for rule in sorted(self.accepted - self._rules):
-            raise MacroscopeError(f"accept_older_code: there is no rule '{rule}'{nearest(rule, self._rules)}")
+        for rule in sorted(self.accepted - self._modules.keys()):
+            raise MacroscopeError(f"accept_older_code: there is no rule '{rule}'{nearest(rule, self._modules)}")
 
     def _record(self, rule: str, wildcards: Any) -> str:
         values = [str(value) for name, value in sorted(wildcards.items()) if name != RUN]
@@ -109,3 +123,9 @@ class CodeTracking:
         if code != current:
             self._older.setdefault(rule, set()).add(record)
         return code
+
+
+def module_names(modules: Modules | Callable[[Any], Modules], wildcards: Any) -> list[str]:
+    """Return the names of the modules of a job."""
+    names = modules(wildcards) if callable(modules) else modules
+    return [names] if isinstance(names, str) else list(names)

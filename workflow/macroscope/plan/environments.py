@@ -5,7 +5,7 @@ from typing import Any
 
 from macroscope.extras import EXTRAS
 from macroscope.fingerprint import packages
-from macroscope.plan.code import Modules
+from macroscope.plan.code import Modules, module_names
 
 MODELS = frozenset({*EXTRAS["models"], "sentence_transformers", "tokenizers"})
 """Packages that only the environment of models has: the extra `models` of pyproject.toml, and what it brings."""
@@ -21,8 +21,7 @@ def environment(modules: Modules | Callable[[Any], Modules]) -> Callable[[Any], 
     """
 
     def path(wildcards: Any) -> str:
-        names = modules(wildcards) if callable(modules) else modules
-        imported = packages((names,) if isinstance(names, str) else tuple(sorted(set(names))))
+        imported = packages(tuple(sorted(set(module_names(modules, wildcards)))))
         return f"../../envs/{'models' if imported & MODELS else 'statistics'}.yaml"
 
     return path
