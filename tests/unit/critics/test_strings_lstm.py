@@ -14,7 +14,7 @@ from macroscope.documents import Collection, Document, Provenance, Section, writ
 from macroscope.jobs import resources_of
 from tests.unit.plan.plans import FOLDER, names, plan_of
 
-from .test_strings import RESAMPLING, P, sample_texts
+from .known_strings import RESAMPLING, P, sample_texts
 
 
 def test_lstm_learns_which_side_a_text_is_from(tmp_path):

@@ -8,26 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from macroscope.corpora.files import FieldNames
-from macroscope.corpora.files.reading import MODELS, PROMPT_REMOVED, READ_AS, REMARKS, read_user_documents
+from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS
 from macroscope.corpora.files.selection import Selection
-from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 
-PROMPTS = ("Write about a fox.", "Write about rain.")
-TEXTS = ("A fox ran.", "It rained.")
-
-
-def read(path, selection=None):
-    """Return (id, prompt, text) of each document, and the source of their provenance."""
-    provenance = Provenance("test")
-    documents = read_user_documents([path], provenance, 0.1, 0.1, selection)
-    return [(document.id, document.prompt, document.text) for document in documents], provenance
-
-
-def write(path, records):
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
+from .records import PROMPTS, TEXTS, read, write
 
 
 def lm_eval_row(number, filter_name):
@@ -337,89 +322,3 @@ def test_rows_of_raid(tmp_path):
     assert provenance.source[MODELS] == Counter(gpt4=1, mpt=1)
     only = Selection(side="models", only_model="mpt")
     assert [text for *_, text in read(tmp_path / "raid.parquet", only)[0]] == ["By mpt."]
-
-
-def test_a_prompt_at_the_beginning_of_a_generated_text_is_taken_off_and_counted(tmp_path):
-    records = [{"prompt": PROMPTS[n], "generated_text": (PROMPTS[n] + " " if n else "") + TEXTS[n]} for n in (0, 1)]
-    documents_read, provenance = read(write(tmp_path / "f.jsonl", records))
-    assert [text for *_, text in documents_read] == list(TEXTS)
-    assert (PROMPT_REMOVED, 1) in [(count.filter, count.dropped) for count in provenance.counts]
-
-
-def test_a_text_of_ours_that_begins_with_its_prompt_stays_whole(tmp_path):
-    records = [{"prompt": PROMPTS[0], "text": f"{PROMPTS[0]} {TEXTS[0]}"}, {"prompt": PROMPTS[1], "text": TEXTS[1]}]
-    documents_read, _ = read(write(tmp_path / "f.jsonl", records))
-    whole = f"{PROMPTS[0]} {TEXTS[0]}"
-    assert [record[1:] for record in documents_read] == [(PROMPTS[0], whole), (PROMPTS[1], TEXTS[1])]
-
-
-def test_prompts_pair_texts_whatever_their_first_words(tmp_path):
-    records = [{"prompt": "One  long\nprompt", "completion": text} for text in TEXTS]
-    path = write(tmp_path / "f.jsonl", [*records, {"prompt": "Another", "completion": "Yes."}])
-    openings = [document.opening for document in read_user_documents([path], Provenance("test"), 0.1, 0.1)]
-    assert openings[0] == openings[1] != openings[2]
-    assert openings[0].startswith("prompt:")
-
-
-def test_fields_that_the_user_names(tmp_path):
-    records = [{"n": n, "ask": PROMPTS[n], "reply": {"parts": [{"body": TEXTS[n]}]}, "a.b": "Dots."} for n in (0, 1)]
-    path = write(tmp_path / "f.jsonl", records)
-    selection = Selection(FieldNames(text="reply.parts.0.body", prompt="ask", id="n"))
-    documents_read, provenance = read(path, selection)
-    assert documents_read == list(zip(("0", "1"), PROMPTS, TEXTS, strict=True))
-    assert list(provenance.source[READ_AS]) == ["records (text: reply.parts.0.body, prompt: ask, id: n)"]
-    assert [text for *_, text in read(path, Selection(FieldNames(text="a.b")))[0]] == ["Dots.", "Dots."]
-
-
-def test_a_missing_field_is_named_with_those_found(tmp_path):
-    path = write(tmp_path / "f.jsonl", [{"a": "x", "b": "y"}, {"a": "x"}, {"a": "x"}, {"a": "x"}])
-    with pytest.raises(MacroscopeError, match=r"f\.jsonl: no field 'c'; .*first 4 lines: 'a' 100%, 'b' 25%"):
-        read(path, Selection(FieldNames(text="c")))
-    with pytest.raises(MacroscopeError, match=r"line 2 has no field 'b'; .*first 4 lines: 'a' 100%, 'b' 25%"):
-        read(path, Selection(FieldNames(text="b")))
-    with pytest.raises(
-        MacroscopeError, match=r"give it with --text-field \(fields of the first 4 lines: 'a' 100%, 'b'"
-    ):
-        read(path)
-    path = write(tmp_path / "f.jsonl", [{"text": "x"}, {"id": 1}])
-    with pytest.raises(MacroscopeError, match=r"line 2 has neither 'sections' nor 'text'; .*'text' 50%, 'id' 50%"):
-        read(path)
-
-
-def test_a_path_leads_into_lists(tmp_path):
-    rows = [
-        {"n": n, "out": {"tries": [[{"text": text}, {"score": 1}], [{"text": "Again."}]]}}
-        for n, text in enumerate(TEXTS)
-    ]
-    path = write(tmp_path / "f.jsonl", rows)
-    with pytest.raises(MacroscopeError, match=r"; texts inside of them: 'out.tries\[\]\[\].text' \(8 characters\)"):
-        read(path)
-    texts = [text for _, _, text in read(path, Selection(FieldNames(text="out.tries[][].text")))[0]]
-    assert texts == [TEXTS[0], "Again.", TEXTS[1], "Again."]
-    with pytest.raises(MacroscopeError, match=r"no field 'out.tries\[\].missing'"):
-        read(path, Selection(FieldNames(text="out.tries[].missing")))
-
-
-def test_longer_fields_and_rival_formats_are_remarked(tmp_path):
-    record = {"text": TEXTS[0], "body": "word " * 30, "messages": chat(1)}
-    _, provenance = read(write(tmp_path / "f.jsonl", [record]))
-    rival, longer = provenance.source[REMARKS]
-    assert rival.startswith("also possible: chats (messages)")
-    assert "'body' (150 characters)" in longer
-
-
-def test_a_null_text_is_a_document_without_text(tmp_path):
-    documents_read, provenance = read(write(tmp_path / "f.jsonl", [{"text": None}, {"text": TEXTS[0]}]))
-    assert [text for *_, text in documents_read] == [TEXTS[0]]
-    assert {count.filter: count.dropped for count in provenance.counts}["document without text"] == 1
-
-
-def test_an_id_that_comes_again_is_another_sample_of_a_model_and_an_error_among_real_texts(tmp_path):
-    records = [{"id": "7", "text": text} for text in (*TEXTS, TEXTS[0])]
-    path = write(tmp_path / "f.jsonl", records)
-    provenance = Provenance("test")
-    documents = read_user_documents([path], provenance, 0.1, 0.1, Selection(side="models"))
-    assert [document.id for document in documents] == ["7", *(f"7 (sample {n + 2})" for n in range(len(TEXTS) - 1))]
-    assert {count.filter: count.dropped for count in provenance.counts}["the same document again (id and text)"] == 1
-    with pytest.raises(MacroscopeError, match="another text has the id '7', too"):
-        list(read_user_documents([path], Provenance("test"), 0.1, 0.1, Selection(side="people")))
