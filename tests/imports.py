@@ -17,21 +17,21 @@ _IMPORT = re.compile(
 
 def imported_packages(path: Path) -> set[str]:
     """Return the top-level packages that a module, and all modules that it imports from this repository, import."""
-    reached, waiting, packages = {path}, [path], set()
+    reached, waiting, packages = {path}, [path], set[str]()
     while waiting:
-        for name in _imports(waiting.pop()):
-            package, *_ = name.split(".")
-            packages.add(package)
-            new = {*_files(name)} - reached
-            reached |= new
-            waiting += new
+        imported, files = _reads(waiting.pop())
+        packages |= imported
+        waiting += files - reached
+        reached |= files
     return packages
 
 
 @cache
-def _imports(path: Path) -> frozenset[str]:
-    """Return the absolute dotted names that a file imports."""
-    return frozenset(_names(path))
+def _reads(path: Path) -> tuple[frozenset[str], frozenset[Path]]:
+    """Return the top-level packages that a file imports, and the files of this repository that it reads for that."""
+    names = frozenset(_names(path))
+    packages = frozenset(name.partition(".")[0] for name in names)
+    return packages, frozenset(file for name in names for file in _files(name))
 
 
 def _names(path: Path) -> Iterator[str]:
