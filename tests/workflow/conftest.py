@@ -124,8 +124,12 @@ class Run:
 
     def pending(self, *arguments: str) -> Counter[str]:
         """Jobs that a run would do now, by rule."""
-        done = self.snakemake("--dry-run", *arguments)
-        assert done.returncode == 0, done.stderr + done.stdout
+        return self.jobs("--dry-run", *arguments)
+
+    def jobs(self, *arguments: str) -> Counter[str]:
+        """Jobs that a run does, by rule."""
+        done = self.snakemake(*arguments)
+        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
         output = done.stdout + done.stderr
         table = re.search(r"^job +count\n-+ +-+\n(.*?)\n\n", output, re.MULTILINE | re.DOTALL)
         if table is None:

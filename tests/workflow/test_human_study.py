@@ -53,9 +53,7 @@ def judged(run, tmp_path):
 
 def test_a_study_of_the_run_runs_nothing_but_its_report(judged):
     rules = ("write_config", "make_tables", "plot_figures", "write_report", "write_reader")
-    assert judged.pending() == dict.fromkeys(rules, 1)
-    done = judged.snakemake()
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert judged.jobs() == dict.fromkeys(rules, 1)
     results = judged.work / "results" / "test"
     documents = read_csv(results / "tables" / "human_documents.csv")
     assert set(documents["critic"]) == {"coherence", "tendencies", "clusters", "strings"}

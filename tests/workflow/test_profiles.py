@@ -31,7 +31,7 @@ def snakemake(folder, *arguments):
 
 @pytest.fixture
 def planned(tmp_path):
-    """Return a function that plans the job that trains a model, from another folder, and returns its resources."""
+    """Return a function that plans a run from another folder, and returns the resources of a job of each rule."""
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
 
     def plan(*arguments):
@@ -39,25 +39,28 @@ def planned(tmp_path):
             tmp_path, "--snakefile", SNAKEFILE, "--configfile", "config.json", "--dry-run", *arguments
         )
         assert code == 0, output
-        job = re.search(r"rule finetune:.*?resources: (.*?)\n", output, re.DOTALL)[1]
-        return {name: int(re.search(rf"{name}=(\d+)", job)[1]) for name in WANTED}
+        jobs = dict(re.findall(r"^rule (\w+):.*?resources: (.*?)\n", output, re.DOTALL | re.MULTILINE))
+        return {
+            rule: {name: int(re.search(rf"{name}=(\d+)", jobs[rule])[1]) for name in WANTED}
+            for rule in ("finetune", "sample")
+        }
 
     return plan
 
 
 def test_jobs_have_what_this_machine_has(planned):
-    assert planned("--cores", "3") == {name: min(limits()[name], wanted) for name, wanted in WANTED.items()}
+    expected = {name: min(limits()[name], wanted) for name, wanted in WANTED.items()}
+    assert planned("--cores", "3")["finetune"] == expected
 
 
-def test_the_command_line_gives_other_limits(planned):
-    assert planned("--cores", "3", "--resources", "mem_mb=12000", "gpu=4") == {"gpu": 1, "mem_mb": 12000}
-
-
-def test_a_rule_s_resources_may_be_an_expression(planned):
-    assert planned("--cores", "3", "--set-resources", "finetune:mem_mb=attempt*1234")["mem_mb"] == 1234
+def test_the_command_line_gives_other_limits_and_an_expression(planned):
+    limit, expression = ("--resources", "mem_mb=12000", "gpu=4"), ("--set-resources", "sample:mem_mb=attempt*1234")
+    resources = planned("--cores", "3", *limit, *expression)
+    assert resources["finetune"] == {"gpu": 1, "mem_mb": 12000}
+    assert resources["sample"]["mem_mb"] == 1234
 
 
 @needs_slurm
 def test_a_cluster_has_no_limits_of_one_machine(planned):
-    assert planned("--workflow-profile", "slurm") == WANTED
-    assert planned("--executor", "slurm", "--jobs", "2") == WANTED
+    assert planned("--workflow-profile", "slurm")["finetune"] == WANTED
+    assert planned("--executor", "slurm", "--jobs", "2")["finetune"] == WANTED

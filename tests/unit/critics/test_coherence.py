@@ -19,7 +19,7 @@ from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.scoring import score
-from macroscope.critics.coherence.sections import get_gold_types, rank_section_types, sample_subset
+from macroscope.critics.coherence.sections import get_gold_types, rank_section_types, read_gold_sequences, sample_subset
 from macroscope.critics.coherence.smoothing import Additive, BackOff
 from macroscope.critics.coherence.temperature import (
     calibrate,
@@ -35,6 +35,8 @@ from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.permutation_groups import Permutation
+
+from ...tiny import write_texts_of_lengths
 
 TYPES = ("a", "b", "c")
 
@@ -102,6 +104,12 @@ def test_subset_keeps_every_type():
 def test_a_document_with_an_untitled_section_has_no_gold_types():
     assert get_gold_types(Document("x", "train", None, (Section("a", "t"), Section(None, "t")))) is None
     assert rank_section_types([["b", "a"], ["a"], ["c"]]) == ["a", "b", "c"]
+
+
+def test_a_reference_without_section_titles_is_one_sentence(tmp_path):
+    path = write_texts_of_lengths(tmp_path / "documents.parquet", {"untitled": 5})
+    with pytest.raises(MacroscopeError, match="has section titles, but the coherence critic learns from them"):
+        read_gold_sequences(path, "test")
 
 
 def test_length_batches_cover_all_within_the_budget():
