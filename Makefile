@@ -90,7 +90,7 @@ bench: $(VENV)/dev.done
 calibration: $(VENV)/dev.done
 	echo "== Calibration: every p-value under its null, every interval against its truth =="
 	$(BIN)/python -m tests.calibration
-	OMP_NUM_THREADS=1 $(BIN)/pytest --all-runs -n auto tests/unit
+	OMP_NUM_THREADS=1 $(BIN)/pytest --all-runs -n auto --dist loadgroup tests/unit tests/workflow
 
 docs: $(VENV)/core.done
 	$(BIN)/macroscope config schema --output workflow/schemas/config.schema.json

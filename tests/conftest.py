@@ -54,11 +54,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def _is_quick(item: pytest.Item) -> bool:
-    return not HEAVY_FIXTURES & {*item.fixturenames} and item.get_closest_marker("slow") is None
+    is_light = not HEAVY_FIXTURES & {*item.fixturenames} and item.get_closest_marker("slow") is None
+    return is_light and _needs_few_runs(item)
 
 
 def _has_runs(item: pytest.Item) -> bool:
     return "runs_of" in getattr(item, "fixturenames", ())
+
+
+def _needs_few_runs(item: pytest.Item) -> bool:
+    return item.get_closest_marker("all_runs") is None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,11 +72,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Groups start in this order, the long ones first, so that no core waits at the end for one that began late.
     """
-    is_chosen = _is_quick if config.getoption("quick") else _has_runs if config.getoption("all_runs") else None
-    if is_chosen is not None:
-        chosen = [item for item in items if is_chosen(item)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
-        items[:] = chosen
+    quick, all_runs = config.getoption("quick"), config.getoption("all_runs")
+    is_chosen = _is_quick if quick else _has_runs if all_runs else _needs_few_runs
+    chosen = [item for item in items if is_chosen(item)]
+    config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item)])
+    items[:] = chosen
     for item in items:
         group = "run" if "run" in getattr(item, "fixturenames", ()) else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))
@@ -106,7 +111,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"{seconds[name]:.1f} s of the processor: mark as slow, or make cheaper: {name}")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def runs_of(request: pytest.FixtureRequest) -> Callable[[int], int]:
     """Return the number of runs of a simulation: all in `make calibration`, a quarter in `make test`."""
     return lambda runs: runs if request.config.getoption("all_runs") else runs // 4
