@@ -41,7 +41,7 @@ def test_there_is_a_job_a_shard(runs):
 
 
 def test_the_numbers_are_the_same(runs):
-    """Those of each critic: tests/contract/test_critics.py."""
+    """Every critic by itself: tests/contract/test_critics.py."""
     name = "results/test/statistics/strings/real/mine.csv"
     assert (runs["shards"].work / name).read_bytes() == (runs["whole"].work / name).read_bytes()
 
