@@ -18,6 +18,7 @@ from .setting import Case
 PACKAGE = Path(str(macroscope.__file__)).parent
 
 
+@cache
 def declared_tuples() -> dict[str, tuple[Statistic, ...]]:
     """Return every tuple of statistics by "module:NAME": those that a critic names, and those that a module defines."""
     tuples = {}

@@ -27,6 +27,8 @@ POWER = "power"
 """Claim that a test detects a difference."""
 CERTAINTY = 0.999
 """Level of the binomial limits."""
+FEWEST_RUNS = 3
+"""Fewest runs of a setting: of fewer, no share is beyond the binomial limits."""
 _CHUNK = 50
 
 
@@ -83,7 +85,7 @@ def calibrate(scale: float, processes: int, only: str = "", folder: Path | None 
     Parameters
     ----------
     scale
-        Share of the runs of each setting, in (0, 1].
+        Share of the runs of each setting, in (0, 1]; `FEWEST_RUNS` are made in any case.
     processes
         Number of processes.
     only
@@ -92,7 +94,7 @@ def calibrate(scale: float, processes: int, only: str = "", folder: Path | None 
         Folder in which finished runs are kept; see `simulate_job`.
     """
     settings = [
-        (c, s, max(1, round(setting.runs * scale)))
+        (c, s, max(FEWEST_RUNS, round(setting.runs * scale)))
         for c, case in enumerate(all_cases())
         if only in case.declared
         for s, setting in enumerate(case.settings)

@@ -14,7 +14,7 @@ from .setting import Case, Setting
 
 @pytest.fixture(scope="module")
 def table():
-    return running.calibrate(0.012, 1)
+    return running.calibrate(0.006, 1)
 
 
 def test_every_promise_has_a_null_and_a_truth(table):
