@@ -277,9 +277,9 @@ def test_single_damaged_documents_are_detectable(bench):
 def test_known_truth_exists_for_simulated_systems(bench):
     if bench.case.kind_of_process not in bench.critic.data.known_processes:
         pytest.skip(f"{bench.critic.name} has no known truth of {bench.case.kind_of_process}")
-    for order in ("process", "independent"):  # an ideal system, and the one that is farthest from it
-        output = bench.run("known_truth", order, order=order)
-        assert set(read_json(output)) >= {"latent_ppl", "basis"}
+    order = "independent"  # the system that is farthest from the ideal one, which each critic's unit tests have
+    output = bench.run("known_truth", order, order=order)
+    assert set(read_json(output)) >= {"latent_ppl", "basis"}
 
 
 # ---- report ---------------------------------------------------------------------------------------------------
