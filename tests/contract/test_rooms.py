@@ -30,8 +30,8 @@ FLOORS = [
     {"config"},
     {"plan"},
     {"reporting"},
-    {"human", "gate", "timelines", "criticize"},
-    {"ranking", "sameness", "sensitivity"},
+    {"gate", "timelines", "criticize"},
+    {"human", "ranking", "sameness", "sensitivity"},
     {"cli", "api"},
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""

@@ -41,3 +41,10 @@ def test_a_profile_has_a_column_per_collection():
     table = profile(RECORDS, {"mine": ["A text of mine.", "Another."]})
     assert list(table.columns) == ["reference", "mine"]
     assert table.loc["documents"].tolist() == ["2", "2"]
+
+
+def test_a_profile_reads_the_fields_of_the_user_and_the_real_texts_of_the_same_file(tmp_path):
+    records = [{"gold": f"Real {n}.", "body": f"Mine {n}.", "by": "ab"[n % 2]} for n in range(4)]
+    table = profile(None, records, text_field="body", reference_field="gold", model_field="by")
+    assert list(table.columns) == ["reference", "a", "b"]
+    assert table.loc["documents"].tolist() == ["4", "2", "2"]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from macroscope.criticize.inputs import GivenFields
 from macroscope.human.annotation_form import write_annotation_form
 from macroscope.human.assignment import Design
 from macroscope.human.pool import pool_of_files
@@ -38,7 +39,7 @@ def study(tmp_path, files):
     """Return folder and key of a study: 5 texts per system, 2 annotators per text, 1 repeated text, 2 training
     texts."""
     real, model = files
-    pool = pool_of_files([real], {"lm": [model]}, "en", 2)
+    pool = pool_of_files([real], {"lm": [model]}, GivenFields(), "en", 2)
     key = write_annotation_form(pool, Design(5, 2, 2, 0.1, 2, 1), read_questionnaire(), tmp_path / "study")
     return tmp_path / "study", key
 

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from macroscope.criticize.inputs import GivenFields
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.human.annotation_form import write_annotation_form
@@ -82,7 +83,7 @@ def test_duplicate_texts_are_used_once_and_counted(tmp_path):
     texts = [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}, {"id": "c", "text": "other"}]
     path = tmp_path / "lm.jsonl"
     path.write_text("\n".join(map(json.dumps, texts)))
-    pool = pool_of_files([], {"lm": [path]}, "en", 0)
+    pool = pool_of_files([], {"lm": [path]}, GivenFields(), "en", 0)
     assert [document.id for document in pool.systems["lm"]] == ["a", "c"]
     assert pool.counts == {"lm: duplicate of the text of another document": 1}
 
@@ -96,7 +97,7 @@ def test_duplicate_texts_are_used_once_and_counted(tmp_path):
     ],
 )
 def test_designs_that_need_more_than_the_pool_has(tmp_path, files, design, message):
-    pool = pool_of_files([files[0]], {"lm": [files[1]]}, "en", 2)
+    pool = pool_of_files([files[0]], {"lm": [files[1]]}, GivenFields(), "en", 2)
     with pytest.raises(MacroscopeError, match=message):
         write_annotation_form(pool, design, read_questionnaire(), tmp_path / "study")
     assert not (tmp_path / "study").exists()
@@ -104,7 +105,7 @@ def test_designs_that_need_more_than_the_pool_has(tmp_path, files, design, messa
 
 def test_a_folder_that_exists_is_left_alone(study, files):
     folder, _ = study
-    pool = pool_of_files([files[0]], {"lm": [files[1]]}, "en", 2)
+    pool = pool_of_files([files[0]], {"lm": [files[1]]}, GivenFields(), "en", 2)
     with pytest.raises(MacroscopeError, match="exists already"):
         write_annotation_form(pool, Design(5, 2, 2, 0.1, 2, 1), read_questionnaire(), folder)
 
@@ -197,3 +198,12 @@ def test_a_run_gives_its_samples_and_its_real_section_types(run):
 def test_unknown_names_are_rejected(run, corpus, systems, message):
     with pytest.raises(MacroscopeError, match=message):
         pool_of_run(run, corpus, systems)
+
+
+def test_files_have_the_fields_of_the_user_and_their_language_is_recognized(tmp_path):
+    path = tmp_path / "lm.jsonl"
+    texts = ["Der Hund lief über die Wiese und bellte laut.", "Die Katze schlief den ganzen Tag auf dem Sofa."]
+    path.write_text("\n".join(json.dumps({"body": text, "text": "no"}, ensure_ascii=False) for text in texts))
+    pool = pool_of_files([], {"lm": [path]}, GivenFields(text="body"), None, 0)
+    assert [document.text for document in pool.systems["lm"]] == texts
+    assert pool.language == "de"

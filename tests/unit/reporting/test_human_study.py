@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from macroscope.config.human_judgements import HumanJudgements
+from macroscope.criticize.inputs import GivenFields
 from macroscope.critics import critics
 from macroscope.critics.attributions import Attribution, write_attributions
 from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
@@ -49,7 +50,7 @@ def judged(tmp_path):
     """Write a study with `collect`, and return its folder."""
     real = write_texts(tmp_path / "real.jsonl", "real", 14)
     model = write_texts(tmp_path / "lm.jsonl", "lm", 10, titled=False)
-    pool = pool_of_files([real], {"lm": [model]}, "en", 2)
+    pool = pool_of_files([real], {"lm": [model]}, GivenFields(), "en", 2)
     key = write_annotation_form(pool, Design(10, 2, 2, 0.1, 2, 1), read_questionnaire(), tmp_path / "study")
     (tmp_path / "answers").mkdir()
     for annotator in key["annotators"]:

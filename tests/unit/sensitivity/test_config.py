@@ -5,9 +5,10 @@ import re
 import pytest
 
 from macroscope.config.schema import parse_config
+from macroscope.criticize.inputs import GivenFields
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan
-from macroscope.sensitivity.run import QUICK, config_of_corpus
+from macroscope.sensitivity.run import QUICK, config_of_corpus, profile_reference
 from macroscope.systems.perturbation.declaration import DAMAGES, harmful
 
 
@@ -85,3 +86,12 @@ def test_the_command_profiles_the_texts_before_it_runs(tmp_path, command, monkey
     arguments = ("--reference", tmp_path / "copies.jsonl", "--output", tmp_path / "out", "--critic", "tendencies")
     assert command("sensitivity", *arguments)[0] == 1
     assert re.search(r"texts that occur again +29\n", printed[0])
+
+
+def test_the_fields_of_the_real_texts_are_those_of_the_user(tmp_path):
+    path = tmp_path / "real.jsonl"
+    path.write_text("".join(f'{{"body": "Text {n}.", "task": "Task {n // 2}.", "text": "no"}}\n' for n in range(4)))
+    profile = profile_reference([path], GivenFields(text="body", prompt="task"))
+    assert (profile.documents, len(set(profile.texts)), len(set(profile.prompts))) == (4, 4, 2)
+    with pytest.raises(MacroscopeError, match="bodies"):
+        profile_reference([path], GivenFields(text="bodies"))

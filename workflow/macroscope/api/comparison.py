@@ -10,10 +10,11 @@ from typing import Any
 
 from tqdm import tqdm
 
-from macroscope.api.inputs import write_candidates, write_collection
+from macroscope.api.inputs import write_sides
 from macroscope.api.result import Comparison, require_new, write_reasons
 from macroscope.criticize import run
 from macroscope.criticize.folder import render_config
+from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
 from macroscope.criticize.profile import table_of
 from macroscope.errors import MacroscopeError
@@ -36,6 +37,12 @@ def compare(
     candidates: Any,
     *,
     critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+    text_field: str | None = None,
+    prompt_field: str | None = None,
+    id_field: str | None = None,
+    reference_field: str | None = None,
+    model_field: str | None = None,
+    language: str | None = None,
     matched_length: bool = False,
     seed: int = 1,
     n_jobs: int | None = None,
@@ -51,10 +58,16 @@ def compare(
     reference
         Real texts: a list of strings, records, a data frame, a data set of Hugging Face, or a path (or paths) of a
         file or folder. Records and tables have `text` or `sections`, and optionally `id`, `title`, `split`, `label`.
+        None: the texts of people in the candidates' files.
     candidates
         The texts to judge, in the same forms; or system -> texts, for several systems.
     critics
         Name of a critic, names, or name -> options. Default: the critics that can judge the texts.
+    text_field, prompt_field, id_field, reference_field, model_field
+        Names of fields, as the options of `macroscope criticize`; default: what the format of the file says. Each model
+        is a candidate of its own.
+    language
+        Code of the language of the texts (ISO 639-1). Default: it is recognized.
     matched_length
         Whether to compare at matched length, too: texts of the longer side are cut after a sentence.
     seed
@@ -87,7 +100,8 @@ def compare(
         run.require_output(folder)
         options = critics if isinstance(critics, Mapping) else {}
         named = [critics] if isinstance(critics, str) else list(critics)
-        plan = prepare(reference, candidates, named, options, seed, folder, matched_length)
+        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
+        plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
 
         def make(targets: Sequence[str], description: str) -> None:
             tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)
@@ -109,17 +123,18 @@ def compare(
 def prepare(
     reference: Any,
     candidates: Any,
+    given: GivenFields,
     critics: list[str],
     options: Mapping[str, Mapping[str, Any]],
     seed: int,
     folder: Path,
+    requested: str | None = None,
     matched_length: bool = False,
 ) -> Plan:
     """Write texts, config and reasons for critics that are left out into a folder, and return the plan."""
-    texts = folder / _TEXTS
-    real, judged = write_collection(reference, texts, "reference"), write_candidates(candidates, texts)
-    profile, profiles = run.profile_collections(real, judged)
-    language = choose_language(profile.languages, None)
+    real, judged = write_sides(reference, candidates, folder / _TEXTS)
+    profile, profiles = run.profile_collections(real, judged, given)
+    language = choose_language(profile.languages, requested)
     choice = run.choose(profile, profiles, critics, language)
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     for name, given in options.items():

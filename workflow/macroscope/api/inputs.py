@@ -45,6 +45,12 @@ def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
     return [path]
 
 
+def write_sides(reference: Any, candidates: Any, folder: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files of the reference, none if it is None, and those of the candidates; see `write_collection`."""
+    real = [] if reference is None else write_collection(reference, folder, "reference")
+    return real, write_candidates(candidates, folder)
+
+
 def write_candidates(candidates: Any, folder: Path) -> list[Path]:
     """Return one file or folder per system; its name is that of the system.
 

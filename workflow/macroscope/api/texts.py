@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.api.inputs import write_candidates, write_collection
+from macroscope.api.inputs import write_collection, write_sides
 from macroscope.corpora.files import FieldNames
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.files.selection import Selection, Side
@@ -62,12 +62,21 @@ def read_texts(
         return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
 
 
-def profile(reference: Any, candidates: Any) -> pd.DataFrame:
+def profile(
+    reference: Any,
+    candidates: Any,
+    *,
+    text_field: str | None = None,
+    prompt_field: str | None = None,
+    id_field: str | None = None,
+    reference_field: str | None = None,
+    model_field: str | None = None,
+) -> pd.DataFrame:
     """Profile real texts and texts to judge, in seconds: sizes, languages, headings, what they share.
 
     Parameters
     ----------
-    reference, candidates
+    reference, candidates, text_field, prompt_field, id_field, reference_field, model_field
         As in `compare`.
 
     Returns
@@ -81,9 +90,8 @@ def profile(reference: Any, candidates: Any) -> pd.DataFrame:
         If a file cannot be read, or a record is malformed; with file and line.
     """
     with tempfile.TemporaryDirectory(prefix="macroscope-") as name:
-        folder = Path(name)
-        real, judged = write_collection(reference, folder, "reference"), write_candidates(candidates, folder)
-        return table_of(*run.profile_collections(real, judged, GivenFields()))
+        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
+        return table_of(*run.profile_collections(*write_sides(reference, candidates, Path(name)), given))
 
 
 def _row(document: Document) -> Mapping[str, Any]:

@@ -1,11 +1,12 @@
 """`macroscope criticize`: compare your texts with real ones, in one command."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from macroscope.cli.flags import Language, Seed
+from macroscope.cli.flags import IdField, Language, ModelField, PromptField, Seed, TextField
 from macroscope.printing import Json, print_json, records_of
 
 if TYPE_CHECKING:
@@ -25,19 +26,14 @@ def criticize(
         list[Path] | None,
         typer.Option(help="Real texts, in the same formats; repeatable. Default: those in the candidates' files."),
     ] = None,
-    text_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text to judge.")] = None,
-    prompt_field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Field of the prompt, which pairs texts and is not judged.")
-    ] = None,
-    id_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id, which pairs texts.")] = None,
+    text_field: TextField = None,
+    prompt_field: PromptField = None,
+    id_field: IdField = None,
     reference_field: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Field of the real text, in the reference or in the candidates' files."),
     ] = None,
-    model_field: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Field of the model, each of which is a candidate of its own."),
-    ] = None,
+    model_field: ModelField = None,
     critic: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
@@ -117,7 +113,7 @@ def _require_matrix(path: Path) -> str:
     return str(path.resolve())
 
 
-def print_profile(table: "pd.DataFrame", of_languages: list[str], of_marks: list[str]) -> None:
+def print_profile(table: "pd.DataFrame", of_languages: Sequence[str], of_marks: Sequence[str] = ()) -> None:
     """Print the profiles of all collections, and what their languages and marks mean for the comparison."""
     from macroscope.criticize.profile import READ_AS_ROW
 

@@ -35,9 +35,11 @@ Output = Annotated[Path, typer.Option(help="File or folder to write.")]
 Candidates = Annotated[
     list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
 ]
-TextField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text.")]
-PromptField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the prompt.")]
-IdField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id.")]
+TextField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text to judge.")]
+PromptField = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Field of the prompt, which pairs texts and is not judged.")
+]
+IdField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id, which pairs texts.")]
 ModelField = Annotated[
     str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
 ]

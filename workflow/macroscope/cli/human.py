@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Confidence, Resamples, Seed, resampling_of
+from macroscope.cli.flags import Confidence, IdField, Language, PromptField, Resamples, Seed, TextField, resampling_of
 from macroscope.cli.verbs import Verbs
 from macroscope.printing import Json, print_json, print_table
 
@@ -18,7 +18,8 @@ def sheet(
     run: Annotated[Path | None, typer.Option(help="Folder of a finished run, results/<run>.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
     real: Annotated[
-        list[Path] | None, typer.Option(help="Real texts in place of a run: JSON Lines, CSV, a folder; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Real texts in place of a run: a file or folder of any format that is known; repeatable."),
     ] = None,
     system: Annotated[
         list[str] | None,
@@ -39,11 +40,15 @@ def sheet(
         float, typer.Option(min=0, max=0.5, help="Share of an annotator's documents that is shown twice.")
     ] = 0.1,
     training: Annotated[int, typer.Option(min=0, help="Real documents of the training phase.")] = 5,
-    language: Annotated[str, typer.Option(help="Language of files (ISO 639-1), to cut sentences.")] = "en",
+    text_field: TextField = None,
+    prompt_field: PromptField = None,
+    id_field: IdField = None,
+    language: Language = None,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
     """Sample documents and write a page for each annotator; the key stays with you."""
+    from macroscope.criticize.inputs import GivenFields
     from macroscope.errors import UsageError
     from macroscope.human.annotation_form import PAGES, write_annotation_form
     from macroscope.human.assignment import Design
@@ -57,12 +62,17 @@ def sheet(
     lessons = training if questions.section_types else 0
     if sum(map(bool, (segments, run, real or (system and not run)))) != 1:
         raise UsageError("give either --run, or files with --real and --system NAME=FILE, or --segments")
+    given = GivenFields(text_field, prompt_field, id_field)
+    if (run or segments) and given != GivenFields():
+        raise UsageError("the texts of --run and --segments are read already; leave out the names of fields")
     if segments:
         pool = pool_of_segments(instances, language)
     elif run is not None:
+        if language is not None:
+            raise UsageError("--run: its texts are read already; leave out --language")
         pool = pool_of_run(run, corpus, system or [])
     else:
-        pool = pool_of_files(real or [], _files_by_system(system or []), language, lessons)
+        pool = pool_of_files(real or [], _files_by_system(system or []), given, language, lessons)
     design = Design(documents, annotators, per_document, repeated, lessons, seed)
     key = write_annotation_form(pool, design, questions, output)
     pages, texts = len(key["annotators"]), len(key["showings"])

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.criticize import print_profile, require_cores
-from macroscope.cli.flags import Language, Seed
+from macroscope.cli.flags import IdField, Language, PromptField, Seed, TextField
 from macroscope.printing import Json, print_json
 
 
@@ -25,6 +25,9 @@ def sensitivity(
         typer.Option(metavar="NAME", help="Critic to test; repeatable. Default: those of `macroscope criticize`."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="8 damages and 2 doses: minutes instead of an hour.")] = False,
+    text_field: TextField = None,
+    prompt_field: PromptField = None,
+    id_field: IdField = None,
     language: Language = None,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
@@ -37,8 +40,9 @@ def sensitivity(
     """
     import pandas as pd
 
+    from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language, describe_differences
-    from macroscope.criticize.profile import table_of
+    from macroscope.criticize.profile import records_of, table_of
     from macroscope.criticize.run import criticize, require_output
     from macroscope.errors import UsageError
     from macroscope.sensitivity import run
@@ -49,13 +53,17 @@ def sensitivity(
     require_output(output)
     if corpus is not None:
         config, profiles, table = run.config_of_corpus(corpus, documents, critic or [], seed, quick), [], pd.DataFrame()
+        answer = {}
     else:
-        profile = run.profile_reference(reference or [])
+        profile = run.profile_reference(reference or [], GivenFields(text_field, prompt_field, id_field))
         spoken = choose_language(profile.languages, language)
-        choice = run.choose_critics(profile, critic or [], spoken)
+        notes = describe_differences(profile.languages, {}, spoken, language)
         described = table_of(profile, [])
         if not json:
-            print_profile(described, list(describe_differences(profile.languages, {}, spoken, language)), [])
+            print_profile(described, notes)
+        choice = run.choose_critics(profile, critic or [], spoken)
+        answer = {"collections": records_of(profile, []), "notes": [*notes, *choice.reasons]}
+        if not json:
             print("\n".join([f"\nCritics: {', '.join(choice.critics)}.", *choice.reasons]))
         config, profiles = run.config_of_texts(profile, choice, seed, spoken, quick), [profile]
         table = described.rename_axis("property").reset_index()
@@ -68,7 +76,7 @@ def sensitivity(
     critics = {name: describe_critic(powers, name, "unpaired") for name in powers["critic"].unique()}
     page, matrix = folder / "index.html", folder / "matrix.csv"
     if json:
-        print_json({"critics": critics, "page": str(page), "table": str(matrix)})
+        print_json(answer | {"critics": critics, "page": str(page), "table": str(matrix)})
         return
     for name, described in critics.items():
         print(f"\n{name}: {described}")

@@ -9,7 +9,7 @@ from typing import Any
 from macroscope.corpora.files import FieldNames
 from macroscope.corpora.files.layout import UnknownRecords, examine, has_field
 from macroscope.corpora.files.reading import list_models
-from macroscope.corpora.files.selection import Selection
+from macroscope.corpora.files.selection import Selection, Side
 from macroscope.errors import MacroscopeError, UsageError
 
 
@@ -88,6 +88,11 @@ def _require_people(path: Path, selection: Selection) -> None:
         f"{path}: no texts of people beside those of models; give --reference, or --reference-field for those in the"
         " same file"
     )
+
+
+def make_texts(files: Sequence[Path], given: GivenFields, side: Side) -> Input:
+    """Return files that no other collection is compared with: they must have every field that the user gave."""
+    return Input(files, Selection(FieldNames(text=given.text, prompt=given.prompt, id=given.id), side=side))
 
 
 def make_candidates(candidates: Sequence[Path], given: GivenFields) -> list[tuple[Path, Input]]:

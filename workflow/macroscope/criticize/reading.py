@@ -20,6 +20,11 @@ _MOST_RECOGNIZED = 200
 
 def read_collection(name: str, source: Input) -> list[Document]:
     """Read all documents of a collection; warn of what was left out, of doubtful fields and of unknown prompts."""
+    return read_counted(name, source)[0]
+
+
+def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Count]]:
+    """Read all documents of a collection, and the counts of what was left out; warn as `read_collection` does."""
     provenance = Provenance(name)
     documents = list(read_user_documents(source.files, provenance, 0.0, 0.0, source.selection))
     if dropped := describe_dropped(provenance.counts):
@@ -27,7 +32,7 @@ def read_collection(name: str, source: Input) -> list[Document]:
     for remark in list_remarks(provenance.source.get(REMARKS, []), provenance.source.get(MODELS, {}), source.selection):
         log.warning("%s: %s", name, remark)
     warn_of_shared_openings(name, documents)
-    return documents
+    return documents, provenance.counts
 
 
 def recognize_language(

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from macroscope.config.schema import Config, parse_config
-from macroscope.corpora.files.reading import read_user_documents
-from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.titles import normalise_title
-from macroscope.documents import Document, Provenance, read_documents
+from macroscope.criticize.inputs import GivenFields, make_texts
+from macroscope.criticize.reading import read_counted, recognize_language
+from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
-from macroscope.natural_language.languages import require_code
 from macroscope.options import CONTROL, require_name
 from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.systems import SystemsPlan
@@ -118,8 +117,14 @@ def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
     return _make_pool(samples, titled, corpora.options(corpus).language)
 
 
-def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], language: str, training: int) -> Pool:
-    """Read the documents of a user's files.
+def pool_of_files(
+    real: Sequence[Path],
+    systems: Mapping[str, Sequence[Path]],
+    given: GivenFields,
+    requested: str | None,
+    training: int,
+) -> Pool:
+    """Read the documents of a user's files; warnings say what users should know about them.
 
     Parameters
     ----------
@@ -128,14 +133,17 @@ def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], l
         `control`.
     systems
         System -> its files.
-    language
-        ISO 639-1 code of the texts.
+    given
+        Names of fields that the user gave.
+    requested
+        Language that the user requests; None: it is recognized.
     training
         Number of documents of the training phase.
     """
-    require_code(language)
     counts: Counter[str] = Counter()
-    documents = {name: _read(paths, name, counts) for name, paths in {CONTROL: real, **systems}.items() if paths}
+    documents = {name: _read(paths, name, given, counts) for name, paths in {CONTROL: real, **systems}.items() if paths}
+    judged = {name: texts for name, texts in documents.items() if name != CONTROL}
+    language = recognize_language(documents.get(CONTROL, []), judged, requested)
     texts = [_with_types(document, language) for document in documents.get(CONTROL, [])]
     titled = [document for document in texts if _types_of(document)]
     first = {document.id for document in titled[:training]}
@@ -147,11 +155,9 @@ def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], l
     return pool
 
 
-def _read(paths: Sequence[Path], name: str, counts: Counter[str]) -> list[Document]:
-    provenance = Provenance(name)
-    selection = Selection(side="people" if name == CONTROL else "models")
-    documents = list(read_user_documents(paths, provenance, 0.0, 1.0, selection))
-    for count in provenance.counts:
+def _read(paths: Sequence[Path], name: str, given: GivenFields, counts: Counter[str]) -> list[Document]:
+    documents, left_out = read_counted(name, make_texts(paths, given, "people" if name == CONTROL else "models"))
+    for count in left_out:
         if count.dropped:
             counts[f"{name}: {count.filter}"] += count.dropped
     return documents

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.criticize.reading import recognize_language
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, read_lines, write_lines
 from macroscope.critics.narrative.examples import NONE, Examples, read_examples
@@ -16,7 +17,6 @@ from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, atomic
 from macroscope.human.pool import Place, Pool, read_config
-from macroscope.natural_language.languages import require_code
 from macroscope.plan.corpora import CorporaPlan
 from macroscope.tables import write_csv
 
@@ -113,9 +113,8 @@ def read_instances(folder: Path) -> list[Instance]:
     return [segment.instance for segment in read_lines(CheckedSegment, folder / SEGMENTS)]
 
 
-def pool_of_segments(instances: list[Instance], language: str) -> Pool:
+def pool_of_segments(instances: list[Instance], requested: str | None) -> Pool:
     """Return the pool of a study whose questions are about places of segments."""
-    require_code(language)
     documents = [
         Document(instance.id, "test", None, (Section(None, " ".join(instance.sentences)),), instance.sentences)
         for instance in instances
@@ -124,7 +123,7 @@ def pool_of_segments(instances: list[Instance], language: str) -> Pool:
         instance.id: Place("slot" if instance.task == "missing" else "sentence", instance.place - 1)
         for instance in instances
     }
-    return Pool({SYSTEM: documents}, [], [], language, places=places)
+    return Pool({SYSTEM: documents}, [], [], recognize_language([], {SYSTEM: documents}, requested), places=places)
 
 
 def questionnaire_of(instances: list[Instance]) -> Path:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from macroscope.criticize.inputs import GivenFields, make_reference
+from macroscope.criticize.inputs import GivenFields, make_texts
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.run import CORPUS, Choice, choose, default_critics, implied_config
 from macroscope.critics import critics
@@ -26,9 +26,15 @@ QUICK: dict[str, Any] = {
 """Options of `sensitivity` for minutes instead of an hour."""
 
 
-def profile_reference(reference: Sequence[Path]) -> Profile:
-    """Profile the real texts, in seconds."""
-    collected = make_reference(reference, [], GivenFields())
+def profile_reference(reference: Sequence[Path], given: GivenFields) -> Profile:
+    """Profile the real texts, in seconds.
+
+    Raises
+    ------
+    MacroscopeError
+        If a file cannot be read, or lacks a field that the user gave.
+    """
+    collected = make_texts(reference, given, "people")
     return profile_texts(CORPUS, collected.files, (VALID_SHARE, TEST_SHARE), collected.selection)
 
 
