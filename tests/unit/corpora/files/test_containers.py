@@ -261,3 +261,35 @@ def test_a_spreadsheet_that_is_none(tmp_path, monkeypatch):
     monkeypatch.setattr(spreadsheets, "LARGEST", 1 << 16)
     with pytest.raises(MacroscopeError, match="unpacks to more than"):
         read(path)
+
+
+def test_quotation_marks_in_cells_between_tabs_are_characters(tmp_path):
+    path = tmp_path / "mine.tsv"
+    texts = ['"Run," said the fox, "or it rains."' * 3, 'It "rained", and he "ran".' * 3]
+    path.write_text("".join(f"{number}\tSay it.\t{text}\n" for number, text in enumerate(texts)))
+    assert [text for _, text in read(path)[0]] == texts
+    path.write_text('id\ttext\na\t"A fox ""Bo"" ran.\n\nIt slept."\n')
+    assert read(path)[0] == [("a", 'A fox "Bo" ran.\nIt slept.')]
+
+
+def test_an_object_of_ids_and_records(tmp_path):
+    path = tmp_path / "mine.json"
+    records = {"a": {"prompt": "Say it.", "response": "A fox ran."}, "b": {"prompt": "Go.", "response": "It rained."}}
+    for indent in (None, 1):
+        path.write_text(json.dumps(records, indent=indent))
+        assert read(path)[0] == EXPECTED
+    path.write_text(json.dumps({"text": "A fox ran.", "id": "a"}))
+    assert read(path)[0] == EXPECTED[:1]
+
+
+@pytest.mark.parametrize("kind", ["feather", "jsonl"])
+def test_names_of_fields_in_any_case(kind, tmp_path):
+    rows = [{"Id": name, "Prompt": "Say it.", " Response ": text} for name, text in EXPECTED]
+    path = tmp_path / f"mine.{kind}"
+    if kind == "feather":
+        feather.write_feather(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    documents, provenance = read(path)
+    assert documents == EXPECTED
+    assert provenance.source["read_as"] == {"responses (text: response, prompt: prompt, id: id)": 1}

@@ -8,8 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS
+from macroscope.corpora.files.reading import MODELS, PROMPT_REMOVED, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
+from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 
 from .records import PROMPTS, TEXTS, read, write
@@ -322,3 +323,35 @@ def test_rows_of_raid(tmp_path):
     assert provenance.source[MODELS] == Counter(gpt4=1, mpt=1)
     only = Selection(side="models", only_model="mpt")
     assert [text for *_, text in read(tmp_path / "raid.parquet", only)[0]] == ["By mpt."]
+
+
+def test_the_template_of_an_instruction_is_not_judged(tmp_path):
+    path = tmp_path / "alpaca.json"
+    template = "Below is an instruction.\n\n### Instruction:\nSay it.\n\n### Input:\nA fox.\n\n### Response:\n"
+    record = {"instruction": "Say it.", "input": "A fox.", "output": "It ran."}
+    path.write_text(json.dumps([record | {"text": f"{template}It ran."}] * 2))
+    assert {document.text for document in read_user_documents([path], Provenance("x"), 0.1, 0.1)} == {"It ran."}
+    path.write_text(json.dumps([record | {"text": "A text of its own."}]))
+    assert [document.text for document in read_user_documents([path], Provenance("x"), 0.1, 0.1)] == [
+        "A text of its own."
+    ]
+
+
+def test_a_prompt_that_is_echoed_after_a_blank_is_taken_off(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"prompt": "A fox ran.\n", "completion": " A fox ran. It rained."}))
+    provenance = Provenance("x")
+    assert [document.text for document in read_user_documents([path], provenance, 0.1, 0.1)] == ["It rained."]
+    assert [count.dropped for count in provenance.counts if count.filter == PROMPT_REMOVED] == [1]
+
+
+def test_attacked_texts_of_raid_are_left_out_and_counted(tmp_path):
+    path = tmp_path / "raid.jsonl"
+    rows = [
+        {"source_id": "s", "model": "gpt2", "attack": attack, "generation": text}
+        for attack, text in (("none", "A fox ran."), ("upper_lower", "a fOX RAN."), ("synonym", "A fox sprinted."))
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    provenance = Provenance("x")
+    assert [document.text for document in read_user_documents([path], provenance, 0.1, 0.1)] == ["A fox ran."]
+    assert {count.filter: count.dropped for count in provenance.counts}["text altered by an attack"] == 2

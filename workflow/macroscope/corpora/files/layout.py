@@ -1,12 +1,13 @@
 """The layout of a file: its container, its format, and the fields that are taken for the text and the prompt."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from macroscope.corpora.files.containers import find_rows, open_rows
+from macroscope.corpora.files.containers.columns import known_names
 from macroscope.corpora.files.containers.rows import Rows
 from macroscope.corpora.files.formats import find_formats
 from macroscope.corpora.files.formats.declaration import Answer, Fields, Format, as_id, as_list, as_text, transcript_of
@@ -124,10 +125,10 @@ def has_field(path: Path, name: str) -> bool:
 def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     if not rows.unit:
         return Layout(path, rows, DOCUMENTS, None, {}, 0, TEXT_FILES, [])
-    sample = _sample(rows)
+    rows, sample = _read_names_in_any_case(rows, _sample(rows), selection)
     shares = {name: count / len(sample) for name, count in _count_fields(sample).most_common()}
     fields_found = describe_shares(shares, len(sample), rows.unit)
-    formats = find_formats(sample) if sample else [DOCUMENTS]
+    formats = _put_parts_first(find_formats(sample), sample) if sample else [DOCUMENTS]
     for name in selection.fields.given().values():
         if sample and not any(_has(row, name) for row in sample):
             raise MacroscopeError(f"{path}: no field {name!r}; give the name of another ({fields_found})")
@@ -148,6 +149,47 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     wanted = None if is_path else fmt.top_fields
     described = fmt.describe(shares) + selection.describe(has_sides)
     return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)
+
+
+def _read_names_in_any_case(
+    rows: Rows, sample: list[dict[str, Any]], selection: Selection
+) -> tuple[Rows, list[dict[str, Any]]]:
+    """Return rows and their sample with names as formats spell them, if that makes a format apply: "Response"."""
+    if selection.fields.text is not None or not sample or find_formats(sample):
+        return rows, sample
+    names = known_names(selection.fields.given().values())
+    renamed = [_rename(row, names) for row in sample]
+    if not find_formats(renamed):
+        return rows, sample
+    return replace(rows, read=lambda _: ((number, _rename(row, names)) for number, row in rows.read(None))), renamed
+
+
+def _rename(row: Fields, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a row with the names that are known by their lower case; a name that the row has already stays."""
+    spelled = {name: names.get(name.strip().casefold(), name) for name in row}
+    return {name if name != new and new in row else new: row[name] for name, new in spelled.items()}
+
+
+def _put_parts_first(formats: Sequence[Format], sample: Sequence[Fields]) -> list[Format]:
+    """Put a format first if the text of the present first one is its prompt and its text, in a template.
+
+    Alpaca's `text` repeats `instruction`, `input` and `output`: the template is no part of what a model wrote.
+    """
+    is_parts = [
+        number > 0 and all(_is_template(row, formats[0], fmt) for row in sample) for number, fmt in enumerate(formats)
+    ]
+    return sorted(formats, key=lambda fmt: not is_parts[formats.index(fmt)])
+
+
+def _is_template(row: Fields, whole: Format, parts: Format) -> bool:
+    texts, answers = _answers_if_any(whole, row), _answers_if_any(parts, row)
+    if len(texts) != 1 or len(answers) != 1:
+        return False
+    text, answer = texts[0].text, answers[0]
+    if not isinstance(text, str) or not isinstance(answer.text, str) or not answer.prompt:
+        return False
+    before = text.rstrip().removesuffix(answer.text.rstrip())
+    return len(before) < len(text.rstrip()) and all(part in before for part in answer.prompt.split("\n\n"))
 
 
 def _sample(rows: Rows) -> list[dict[str, Any]]:

@@ -110,6 +110,7 @@ def _records(paths: Sequence[Path], selection: Selection, names: FileNamer, prov
     read_as: Counter[str] = Counter()
     remarks: dict[str, None] = {}
     models: Counter[str] = Counter()
+    left_out: dict[str, Count] = {}
     repeated, seen = Count("the same text again (prompt and text)", 0, 0), set[bytes]()
     if selection.distinct:
         provenance.counts.append(repeated)
@@ -118,6 +119,14 @@ def _records(paths: Sequence[Path], selection: Selection, names: FileNamer, prov
         remarks |= dict.fromkeys(layout.remarks)
         provenance.source |= {READ_AS: dict(read_as)} | ({REMARKS: list(remarks)} if remarks else {})
         for answer, record in _records_of_file(layout, selection, names(layout.path)):
+            if answer.left_out:
+                if answer.left_out not in left_out:
+                    left_out[answer.left_out] = Count(answer.left_out, 0, 0, "texts")
+                    provenance.counts.append(left_out[answer.left_out])
+                left_out[answer.left_out].dropped += 1
+                continue
+            for count in left_out.values():
+                count.kept += 1
             if selection.distinct and not keep(repeated, _is_new(answer, seen)):
                 continue
             if answer.model is not None:
@@ -161,7 +170,8 @@ def _record(layout: Layout, selection: Selection, answer: Answer, where: str, de
     fields["id"] = f"{identifier}{suffix}" if suffix and identifier not in (None, "") else identifier
     fields["prompt"] = answer.prompt
     removed: tuple[str, ...] = ()
-    is_given = layout.format is not DOCUMENTS
-    if is_given and answer.prompt and isinstance(answer.text, str) and answer.text.startswith(answer.prompt):
-        fields["text"], removed = answer.text[len(answer.prompt) :], (PROMPT_REMOVED,)
+    if layout.format is not DOCUMENTS and answer.prompt and isinstance(answer.text, str):
+        rest = answer.text.lstrip().removeprefix(answer.prompt.strip())
+        if len(rest) < len(answer.text.lstrip()):
+            fields["text"], removed = rest, (PROMPT_REMOVED,)
     return Record(fields, where, default_id + suffix, layout.format.has_own_ids, removed)

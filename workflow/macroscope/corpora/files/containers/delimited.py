@@ -3,8 +3,9 @@
 import csv
 import io
 import sys
+from collections import deque
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
@@ -21,6 +22,10 @@ from macroscope.corpora.files.containers.rows import NumberedRows, Rows
 from macroscope.errors import MacroscopeError
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
+class _NotSeparated(MacroscopeError):
+    """Lines that are not valid with a separator and with quotation marks around cells."""
 
 
 def is_delimited(beginning: bytes, named: Collection[str] = ()) -> bool:
@@ -42,11 +47,14 @@ def open_delimited(path: Path, named: Collection[str] = ()) -> Rows:
     csv.field_size_limit(sys.maxsize)
     names_known = known_names(named)
     separator = _find_separator(path, names_known)
-    with _reader(path, separator) as reader:
+    quoting = _find_quoting(path, separator)
+    with _reader(path, separator, quoting) as reader:
         columns = find_columns(list(islice(reader, SAMPLE_ROWS)), names_known, path)
     remarks = [] if separator == _expected(path) else [f"separated by {_SEPARATORS[separator]}"]
     return Rows(
-        "line", lambda _: _read(path, separator, columns.names, columns.has_header), (*remarks, *columns.remarks)
+        "line",
+        lambda _: _read(path, separator, quoting, columns.names, columns.has_header),
+        (*remarks, *columns.remarks),
     )
 
 
@@ -57,15 +65,37 @@ def _expected(path: Path) -> str:
 def _find_separator(path: Path, names_known: Collection[str]) -> str:
     """Return the separator with which the first line names a known field, or else the one that is sniffed."""
     for separator in (_expected(path), *(other for other in _SEPARATORS if other != _expected(path))):
-        with _reader(path, separator) as reader:
-            if has_known_name(next(reader, []), names_known):
-                return separator
+        if has_known_name(_first_row(path, separator), names_known):
+            return separator
     return _sniff(path) or _expected(path)
+
+
+def _first_row(path: Path, separator: str) -> list[str]:
+    """Return the first row of a file; none if its line is not valid with this separator."""
+    with suppress(_NotSeparated), _reader(path, separator) as reader:
+        return next(reader, [])
+    return []
+
+
+def _find_quoting(path: Path, separator: str) -> int:
+    """Return whether quotation marks enclose cells, or are characters of texts as in most files with tabs."""
+    if separator != "\t":
+        return csv.QUOTE_MINIMAL
+    try:
+        with _reader(path, separator) as reader:
+            deque(reader, maxlen=0)
+    except _NotSeparated:
+        return csv.QUOTE_NONE
+    return csv.QUOTE_MINIMAL
 
 
 def _sniff(path: Path) -> str | None:
     with open_bytes(path) as stream:
         sample = stream.read(1 << 16).decode("utf-8-sig", "replace")
+    # Texts hold commas and quotation marks, by which the sniffer is misled, and hardly any tabs.
+    tabs = [line.count("\t") for line in sample.splitlines()[:SAMPLE_ROWS] if line]
+    if tabs and tabs[0] and tabs[0] == max(tabs) == min(tabs[:-1] or tabs):
+        return "\t"
     try:
         return csv.Sniffer().sniff(sample, "".join(_SEPARATORS)).delimiter
     except csv.Error:
@@ -73,24 +103,24 @@ def _sniff(path: Path) -> str | None:
 
 
 @contextmanager
-def _reader(path: Path, separator: str) -> Iterator[Any]:
+def _reader(path: Path, separator: str, quoting: int = csv.QUOTE_MINIMAL) -> Iterator[Any]:
     """Yield a reader of rows; errors name the file and the line."""
     with open_bytes(path) as stream, io.TextIOWrapper(cast(IO[bytes], stream), "utf-8-sig", newline="") as text:
-        reader = csv.reader(text, delimiter=separator, strict=True)
+        reader = csv.reader(text, delimiter=separator, quoting=cast(Any, quoting), strict=True)
         try:
             yield reader
         except csv.Error as error:
-            raise MacroscopeError(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
+            raise _NotSeparated(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
         except UnicodeDecodeError:
             raise MacroscopeError(
-                f"{path}, after line {reader.line_num}: not valid UTF-8; save the file as UTF-8"
+                f"{path}, line {reader.line_num + 1} or later: not valid UTF-8; save the file as UTF-8"
             ) from None
         except DAMAGE as error:
             raise_broken(error, str(path), f" after line {reader.line_num:,}")
 
 
-def _read(path: Path, separator: str, names: list[str], has_header: bool) -> NumberedRows:
-    with _reader(path, separator) as reader:
+def _read(path: Path, separator: str, quoting: int, names: list[str], has_header: bool) -> NumberedRows:
+    with _reader(path, separator, quoting) as reader:
         rows = iter(reader)
         if has_header:
             next(rows, None)

@@ -6,6 +6,7 @@ JSON Lines are streamed. All others are read as a whole.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,12 @@ def _is_whole(path: Path) -> bool:
 def _read_lines(path: Path, wanted: Collection[str] | None) -> NumberedRows:
     number = 0
     with open_bytes(path) as stream:
-        for line, value in parse_values(stream, str(path)):
+        values = parse_values(stream, str(path))
+        first = list(islice(values, 2))
+        if len(first) == 1 and (by_id := _rows_by_id(first[0][1])) is not None:
+            yield from enumerate(by_id, start=1)
+            return
+        for line, value in chain(first, values):
             records = _unpack(value) if isinstance(value, dict) else None
             if records is None:
                 number = line
@@ -54,6 +60,9 @@ def _numbered(values: list[Any], path: Path) -> NumberedRows:
 
 def _items(values: list[Any]) -> Iterator[Any]:
     """Stream the items of lists, also of lists in lists, and the rows in objects that hold those of a whole file."""
+    if len(values) == 1 and (by_id := _rows_by_id(values[0])) is not None:
+        yield from by_id
+        return
     for value in values:
         if isinstance(value, list):
             yield from _items(value)
@@ -87,6 +96,16 @@ def _rows_of_table(content: dict[str, Any]) -> Iterator[dict[str, Any]] | None:
     if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
         return None
     return (dict(zip(names, row, strict=True)) for row in rows)
+
+
+def _rows_by_id(content: Any) -> Iterator[dict[str, Any]] | None:
+    """Return the rows of the only object of a file, of ids and rows with the same keys; None if it is none."""
+    if not isinstance(content, dict) or len(content) < 2 or _unpack(content) is not None:
+        return None
+    rows = list(content.values())
+    if not all(isinstance(row, dict) and row and row.keys() == rows[0].keys() for row in rows):
+        return None
+    return ({"id": name, **row} for name, row in content.items())
 
 
 def _rows_of_columns(content: dict[str, Any]) -> Iterator[dict[str, Any]] | None:

@@ -26,6 +26,8 @@ class Answer:
         Whether a person wrote the text; None if the format does not say.
     fields
         Further fields of a document: `title`, `sections`, `section_names`, `split`, `label`, `original`.
+    left_out
+        Kind of the text if its format does not count it as anybody's, for the counts of what was left out; else empty.
     """
 
     text: Any
@@ -34,6 +36,7 @@ class Answer:
     model: str | None = None
     is_human: bool | None = None
     fields: Fields = field(default_factory=dict)
+    left_out: str = ""
 
 
 @dataclass(frozen=True)

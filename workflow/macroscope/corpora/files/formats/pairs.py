@@ -56,7 +56,10 @@ def _raid_answers(record: Fields) -> Iterator[Answer]:
     is_human = model == "human"
     # The texts of a source are about one thing, whoever wrote them; people had no prompt.
     source = as_id(record.get("source_id"))
-    yield Answer(as_text(record.get("generation")), None, source, None if is_human else model, is_human=is_human)
+    text, author = as_text(record.get("generation")), None if is_human else model
+    # Each text stands there again for each attack on detectors: with misspellings, other capitals, synonyms.
+    attacked = "text altered by an attack" if record.get("attack") not in (None, "", "none") else ""
+    yield Answer(text, None, source, author, is_human=is_human, left_out=attacked)
 
 
 RAID = Format(
@@ -66,5 +69,5 @@ RAID = Format(
     text="generation",
     id="source_id",
     model="model",
-    reads="id prompt",
+    reads="id prompt attack",
 )
