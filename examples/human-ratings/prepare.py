@@ -2,9 +2,9 @@
 
     python examples/human-ratings/prepare.py DATA OUTPUT
 
-DATA has the folders `contrastive_search_vs_decoding`, `hanna`, `rankgen_human_eval` and `fast_detect_gpt` of the
-published sets (docs/human-ratings.md says which files of which repositories). Every set gets a folder of OUTPUT:
-`real.jsonl`, a file for each system, and `ratings.csv`.
+DATA has the folders `contrastive_search_vs_decoding`, `hanna`, `rankgen_human_eval`, `manplts_amt`, `timetravel` and
+`fast_detect_gpt` of the published sets (docs/human-ratings.md says which files of which repositories). Every set gets a
+folder of OUTPUT: `real.jsonl`, a file for each system, and `ratings.csv`.
 """
 
 import ast
@@ -21,6 +21,8 @@ from typing import Any
 RATINGS = ("question", "document", "system", "against", "annotator", "score")
 REAL_TEXTS = 300
 """Of each domain, as reference."""
+SHORT_REAL_TEXTS = 800
+"""Stories by people, as reference of the short stories."""
 CONTINUATION_WORDS = 110
 """The continuations of RankGen are about as long."""
 PREFERENCE = {"system a is more human-like.": 1, "two systems are comparable.": 0, "system b is more human-like.": -1}
@@ -31,6 +33,8 @@ def main(data: Path, output: Path) -> None:
     contrastive(data, output / "contrastive")
     rankgen(data, output / "rankgen")
     hanna(data, output / "hanna")
+    short_stories(data, output / "short_stories")
+    long_stories(data, output / "long_stories")
 
 
 def contrastive(data: Path, output: Path) -> None:
@@ -87,6 +91,40 @@ def hanna(data: Path, output: Path) -> None:
     _write(
         output, [{"id": f"real-{n}", "text": text} for n, text in enumerate(real)], {"human-story": stories}, ratings
     )
+
+
+def short_stories(data: Path, output: Path) -> None:
+    """Stories of five sentences whose plausibility people rated; the reference is lower-cased as they are."""
+    lines = (data / "timetravel" / "dev_data.json").read_text(encoding="utf-8").splitlines()
+    stories = [json.loads(line) for line in lines]
+    real = [f"{story['premise']} {story['initial']} {story['original_ending']}".lower() for story in stories]
+    _plausibility(data, "AMT_ROC.CSV.gz", real[:SHORT_REAL_TEXTS], output)
+
+
+def long_stories(data: Path, output: Path) -> None:
+    """Stories to WritingPrompts whose plausibility people rated."""
+    source = json.loads(_text(data / "fast_detect_gpt" / "exp_main__writing_gpt2-xl.raw_data.json.gz"))
+    _plausibility(data, "AMT_WP.CSV.gz", list(dict.fromkeys(source["original"])), output)
+
+
+def _plausibility(data: Path, name: str, real: list[str], output: Path) -> None:
+    """Write texts that five people each rated from 0 to 5."""
+    keys: dict[str, str] = {}
+    ratings = []
+    for row in _rows(data / "manplts_amt" / name):
+        for column in (column for column in row if column.startswith("Input.text")):
+            key = keys.setdefault(_join_tokens(row[column]), f"story-{len(keys)}")
+            score = row[column.replace("Input", "Answer")]
+            ratings.append(("plausible", key, "stories", "", row["WorkerId"], score))
+    texts = {key: text for text, key in keys.items()}
+    _write(output, [{"id": f"real-{n}", "text": text} for n, text in enumerate(real)], {"stories": texts}, ratings)
+
+
+def _join_tokens(text: str) -> str:
+    """Return a tokenised text as people write it: without ends of sentences, and blanks before marks."""
+    text = " ".join(text.replace("</s>", " ").replace("``", '"').replace("''", '"').split())
+    text = re.sub(r" ([.,!?;:%)\]]|n't\b|'(?:s|m|d|ll|re|ve)\b)", r"\1", text, flags=re.IGNORECASE)
+    return re.sub(r"([(\[]) ", r"\1", text)
 
 
 def _real_texts(data: Path, words: int | None = None) -> list[dict[str, str]]:

@@ -31,7 +31,7 @@ FLOORS = [
     {"plan"},
     {"reporting"},
     {"gate", "timelines", "criticize"},
-    {"human", "ranking", "sameness", "sensitivity"},
+    {"human", "ranking", "sameness", "sensitivity", "sentences"},
     {"cli", "api"},
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""

@@ -24,6 +24,7 @@ from macroscope.cli.rank import rank
 from macroscope.cli.run import PASSED_ON, demo, run
 from macroscope.cli.sameness import sameness
 from macroscope.cli.sensitivity import sensitivity
+from macroscope.cli.sentences import sentences
 from macroscope.cli.timeline import timeline
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
@@ -57,6 +58,7 @@ app.command()(criticize)
 app.command()(sensitivity)
 app.command()(rank)
 app.command()(sameness)
+app.command()(sentences)
 app.command()(timeline)
 app.command()(gate)
 app.command()(export)

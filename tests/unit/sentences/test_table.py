@@ -1,0 +1,62 @@
+"""A number per sentence: the rows and places of the table; sentences that were exchanged rank first."""
+
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from macroscope.criticize.inputs import GivenFields
+from macroscope.critics.narrative.detector import new_detector
+from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.documents import Document, Section
+from macroscope.errors import MacroscopeError
+from macroscope.sentences.table import COLUMNS, make_options, make_table, score_sentences
+
+from ...tiny import write_encoder
+
+TOPICS = (
+    ("The cook stirred the soup.", "She added salt to the pot.", "The kitchen smelled of onions.", "Bread was baking."),
+    ("The ship left the harbour.", "Waves struck the hull.", "The captain watched the sea.", "Sails filled with wind."),
+    ("The judge read the verdict.", "The lawyer closed his file.", "Jurors left the court.", "The trial was over."),
+)
+
+
+@pytest.mark.slow
+def test_every_sentence_has_its_place_and_a_lone_one_no_number(tmp_path):
+    options = NarrativeOptions(tasks=["discordant"], encoder=str(write_encoder(tmp_path / "encoder")), max_tokens=8)
+    detector = new_detector(options, options.detector, "discordant", 32, 0)
+    sections = (Section("a", "It rained.  The sun came out."), Section(None, "He slept."))
+    documents = [Document("x", "test", None, sections), Document("y", "test", None, (Section(None, "Alone."),))]
+    table = make_table({"lm": documents}, detector, options, "en")
+    assert tuple(table.columns) == COLUMNS
+    assert table["text"].tolist() == ["It rained.", "The sun came out.", "He slept.", "Alone."]
+    assert table["sentence"].tolist() == [1, 2, 3, 1]
+    assert table[["section", "start", "end"]].to_numpy().tolist() == [[0, 0, 10], [0, 12, 29], [1, 0, 9], [0, 0, 6]]
+    assert table["out_of_place"].isna().tolist() == [False, False, False, True]
+
+
+def test_a_language_that_the_encoder_does_not_know_is_refused():
+    with pytest.raises(MacroscopeError, match="--language zh: the encoder 'minilm' was trained on English"):
+        make_options("zh")
+
+
+@pytest.mark.slow
+def test_exchanged_sentences_rank_first(tmp_path):
+    generator = random.Random(1)
+
+    def write(name, number, is_damaged):
+        rows = []
+        for n in range(number):
+            topic = generator.randrange(3)
+            lines = [f"{generator.choice(TOPICS[topic])[:-1]} {generator.randrange(99)} times." for _ in range(6)]
+            if is_damaged:
+                lines[n % 6] = f"{TOPICS[(topic + 1) % 3][0][:-1]} once."
+            rows.append({"id": f"{name}{n}", "text": "\n".join(lines)})
+        pd.DataFrame(rows).to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True)
+        return tmp_path / f"{name}.jsonl"
+
+    table = score_sentences([write("real", 100, False)], [write("lm", 30, True)], GivenFields(), None, 1)
+    marked = table["sentence"] - 1 == table["document"].str.removeprefix("lm").astype(int) % 6
+    assert roc_auc_score(marked, np.asarray(table["out_of_place"])) > 0.9

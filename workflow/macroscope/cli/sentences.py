@@ -1,0 +1,39 @@
+"""`macroscope sentences`: how likely each sentence of a text is out of place."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, TextField
+from macroscope.printing import Json, print_table
+
+_SHOWN = 10
+
+
+def sentences(
+    candidate: Candidates,
+    reference: Annotated[list[Path], typer.Option(help="Real texts, in the same formats; repeatable.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Table to write, as CSV: a row per sentence.")],
+    text_field: TextField = None,
+    prompt_field: PromptField = None,
+    id_field: IdField = None,
+    model_field: ModelField = None,
+    language: Language = None,
+    seed: Seed = 1,
+    json: Json = False,
+) -> None:
+    """Score each sentence of a text: how likely it is out of place.
+
+    A detector learns from real texts in which it exchanges sentences itself. The table has the place and the text of
+    each sentence, and the probability. The ten most probable sentences are printed.
+    """
+    from macroscope.criticize.inputs import GivenFields
+    from macroscope.sentences.table import score_sentences
+    from macroscope.tables import write_output
+
+    given = GivenFields(text_field, prompt_field, id_field, None, model_field)
+    table = score_sentences(reference, candidate, given, language, seed)
+    write_output(table, output)
+    worst = table.nlargest(_SHOWN, "out_of_place")[["system", "document", "sentence", "out_of_place", "text"]]
+    print_table(worst, json, float_format="{:.2f}")
