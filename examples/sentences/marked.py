@@ -78,7 +78,10 @@ def _rewritten(stories: list[dict[str, str]], output: Path) -> None:
         elif len(ending) == 3 and len(judged) < DAMAGED:
             people = [edited for edited in story["edited_endings"] if len(edited) == 3]
             judged.append((story["premise"], story["counterfactual"], *ending))
-            shares = [np.mean([own[n].strip() != ending[n] for own in people]) if people else 0.0 for n in range(3)]
+            shares = [
+                np.mean([rewritten[n].strip() != ending[n] for rewritten in people]) if people else 0.0
+                for n in range(3)
+            ]
             marks.append([np.nan, np.nan, *shares])
     _write(output, real, judged, marks)
 

@@ -39,8 +39,8 @@ def test_users_verbs_come_before_those_of_developers(command):
     _, said, _ = command("--help")
     users, developers = said.split("Commands:")[1].split("Commands for developers:")
     assert [line.split()[0] for line in users.splitlines() if line.strip()] == [
-        *("criticize", "sensitivity", "rank", "sameness", "timeline", "gate", "export", "run", "demo", "experiments"),
-        *("human", "config", "statistics", "critics", "cluster"),
+        *("criticize", "sensitivity", "rank", "sameness", "sentences", "timeline", "gate", "export"),
+        *("run", "demo", "experiments", "human", "config", "statistics", "critics", "cluster"),
     ]
     assert [line.split()[0] for line in developers.splitlines() if line.strip()] == ["corpora", "systems", "reporting"]
     assert "--record" not in said

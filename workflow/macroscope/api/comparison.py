@@ -137,8 +137,8 @@ def prepare(
     language = choose_language(profile.languages, requested)
     choice = run.choose(profile, profiles, critics, language)
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
-    for name, given in options.items():
-        config["critics"][name] |= given
+    for name, chosen in options.items():
+        config["critics"][name] |= chosen
     plan = run.plan_of(config)
     command = shown_command(snakemake_command(folder / run.CONFIG, ["--directory", str(folder), "--cores", "all"]))
     write_text(folder / run.CONFIG, render_config(config, command))
