@@ -66,7 +66,7 @@ class TextEncoder:
     pooling
         Pooling of the last layer's vectors: "mean", "last" or "first".
     max_tokens
-        Largest number of tokens per text; longer texts are cut.
+        Largest number of tokens per text; longer texts are cut. Default: as many as the encoder accepts.
     precision
         Precision of inference; see `models`.
 
@@ -76,11 +76,14 @@ class TextEncoder:
         If the encoder accepts fewer than `max_tokens` tokens.
     """
 
-    def __init__(self, name: str, pooling: str, max_tokens: int, precision: Precision = "float32") -> None:
+    def __init__(
+        self, name: str, pooling: str, max_tokens: int | None = None, precision: Precision = "float32"
+    ) -> None:
         model, self.tokenizer = load_pretrained_encoder(name)
         # Some models reserve positions that no token of a text may have; the tokenizer's limit excludes these.
         positions = getattr(model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
         most = min(positions, self.tokenizer.model_max_length)
+        max_tokens = most if max_tokens is None else max_tokens
         if max_tokens > most:
             raise MacroscopeError(
                 f"encoder {name!r} accepts at most {most} tokens, not {max_tokens}; set a smaller 'max_tokens'"
@@ -110,11 +113,36 @@ class TextEncoder:
         cut
             Whether each text was cut.
         """
+        ids, cut = self._encode(texts)
+        vectors = np.empty((len(ids), self.width), dtype=np.float32)
+        for batch, layers, mask in self._layers(ids):
+            vectors[batch] = pool(layers, mask, self.pooling).cpu().numpy()
+        return vectors, cut
+
+    @torch.inference_mode()
+    def embed_tokens(self, texts: Sequence[str]) -> list[tuple[list[int], torch.Tensor]]:
+        """Embed each token of texts.
+
+        Returns
+        -------
+        list of (token ids, vectors of the last layer: tokens x width)
+        """
+        ids, _ = self._encode(texts)
+        vectors = [torch.empty(0)] * len(ids)
+        for batch, layers, _ in self._layers(ids):
+            for index, layer in zip(batch, layers.cpu(), strict=True):
+                vectors[index] = layer[: len(ids[index])].clone()  # without the memory of the padding
+        return list(zip(ids, vectors, strict=True))
+
+    def _encode(self, texts: Sequence[str]) -> tuple[list[list[int]], NDArray[np.bool_]]:
+        """Return the token ids of texts, and whether each was cut."""
         encoded = self.tokenizer(list(texts), truncation=True, max_length=self.max_tokens)
         require_known_words(self.tokenizer, encoded["input_ids"], self.name)
-        ids = [tokens or [self._beginning()] for tokens in encoded["input_ids"]]
         cut = np.array([bool(encoding.overflowing) for encoding in encoded.encodings])
-        vectors = np.empty((len(ids), self.width), dtype=np.float32)
+        return [tokens or [self._beginning()] for tokens in encoded["input_ids"]], cut
+
+    def _layers(self, ids: Sequence[list[int]]) -> Iterator[tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]]:
+        """Yield batches of indices, the last layer's vectors (texts x tokens x width), and the mask of tokens."""
         budget = tokens_per_batch(self.model.device.type)
         batches = list(batch_by_length(np.array([len(tokens) for tokens in ids]), budget))
         for batch in progress(batches, "embed texts", unit="batches"):
@@ -122,8 +150,7 @@ class TextEncoder:
             inputs = self.tokenizer.pad(batch_ids, return_tensors="pt", padding_side="right").to(self.model.device)
             with compute_in(self.precision, self.model.device.type):
                 layers = self.model(**inputs).last_hidden_state
-            vectors[batch] = pool(layers.float(), inputs["attention_mask"], self.pooling).cpu().numpy()
-        return vectors, cut
+            yield batch, layers.float(), inputs["attention_mask"]
 
     def _beginning(self) -> int:
         candidates = (self.tokenizer.bos_token_id, self.tokenizer.cls_token_id, self.tokenizer.eos_token_id)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from macroscope.critics.narrative.similarity import BertScore
+from macroscope.critics.narrative import similarity
+from macroscope.critics.narrative.similarity import RANDOM_PAIRS, RANDOM_SENTENCES, BertScore
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
 
@@ -54,6 +55,33 @@ def test_a_rescaled_score_is_0_for_random_pairs_and_1_for_the_same_sentence(publ
 def test_random_pairs_are_the_same_for_a_seed():
     assert BertScore("minilm", FIRST, True, 0)._random == BertScore("minilm", FIRST, True, 0)._random
     assert BertScore("minilm", FIRST, True, 0)._random != BertScore("minilm", FIRST, True, 1)._random
+
+
+@pytest.mark.slow  # it imports torch
+def test_a_sentence_is_embedded_once_in_all_rounds(monkeypatch):
+    score = BertScore("minilm", FIRST, True, 0)
+    given = []
+    embed_tokens = score._encoder.embed_tokens
+    monkeypatch.setattr(score._encoder, "embed_tokens", lambda texts: given.extend(texts) or embed_tokens(texts))
+    rounds = [score(FIRST, SECOND), score(SECOND, FIRST), score(FIRST, FIRST)]
+    assert sorted(given) == sorted({*FIRST, *SECOND})
+    assert rounds[0] == pytest.approx(rounds[1], abs=1e-6)
+
+
+@pytest.mark.slow  # it imports torch
+def test_scores_do_not_depend_on_the_number_of_sentences_that_are_kept(monkeypatch):
+    all_kept = BertScore("minilm", FIRST, False, 0)(FIRST, SECOND)
+    monkeypatch.setattr(similarity, "_MOST_SENTENCES", 4)
+    score = BertScore("minilm", FIRST, False, 0)
+    assert score(FIRST, SECOND) == pytest.approx(all_kept, abs=1e-5)
+    assert len(score._kept) <= 4
+
+
+def test_the_baseline_is_of_few_sentences_of_a_large_corpus():
+    sentences = [str(number) for number in range(10_000)]
+    first, second = BertScore("minilm", sentences, True, 0)._random
+    assert len(first) == len(second) == RANDOM_PAIRS
+    assert len({*first, *second}) <= RANDOM_SENTENCES
 
 
 @pytest.mark.slow  # it imports torch
