@@ -14,21 +14,25 @@ Let R(c) be the number of types with c tokens or more. Then the sum of log rank 
 except for the first ranks, where the sample's ranking agrees with the law's.
 """
 
+import math
 from functools import cache, lru_cache
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import gammaln, zeta
 
 from macroscope.critics.tendencies.rank_frequency import rank_counts
-from macroscope.statistics.document_sums import Array
 
 _MAX_HEAD_RANKS = 20
 _SURE = 3.0
 """Standard deviations between expected counts of neighbouring ranks beyond which the sample keeps the law's ranking."""
 _DIRECT_COUNTS = 50
-_HARMONICS = np.arange(1, 4)[:, None]
+_HARMONICS = 3
+_DIRECT_TERMS = 12
+"""Terms that are added directly, and where asymptotic series begin: their error is that of rounding."""
+_LARGE = 1e5
+_BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730])
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _STEEPEST, _FLATTEST = 60.0, 1.0 + 1e-4
 _HIGHEST, _LOWEST = (float(np.log(s - 1)) for s in (_STEEPEST, _FLATTEST))
@@ -84,36 +88,81 @@ def _solve(observed: float, tokens: float, start: float, accuracy: float) -> flo
     return float(1 + np.exp(brentq(excess, low, high, xtol=accuracy)))
 
 
+@njit(cache=True)
 def expected_mean_log_rank(s: float, tokens: float) -> float:
     """Return the expected mean log rank of `tokens` tokens of Zipf's law, ranked by their own counts.
 
     Within 0.15 standard deviations of simulations, for 300 tokens or more and s from 1.02 to 3.5.
     """
-    first = tokens / zeta(s)  # expected tokens of the first rank
-    ranks = np.arange(1, _MAX_HEAD_RANKS + 2)
-    expected = first * ranks**-s
-    apart = expected[:-1] - expected[1:] > _SURE * np.sqrt(expected[:-1] + expected[1:])
-    head = max(1, _MAX_HEAD_RANKS if apart.all() else int(apart.argmin()))
+    first = tokens / _zeta(s)  # expected tokens of the first rank
+    head = _ranks_apart(first, s)
     most = max(1.0, np.round(first * (head + 0.5) ** -s))  # types with more tokens belong to the head
-    total = float(np.maximum(expected[:head] - most, 0) @ np.log(ranks[:head]))
+    total = 0.0
+    for rank in range(2, head + 1):
+        total += max(first * rank**-s - most, 0.0) * math.log(rank)
     direct = int(min(most, _DIRECT_COUNTS))
-    c, weights = np.arange(1, direct + 1, dtype=float), np.ones(direct)
+    for c in range(1, direct + 1):
+        total += _log_factorial_of_types(float(c), first, s)
     if most > direct:  # the midpoint rule, backwards, on a logarithmic scale
-        low, high = np.log(direct + 0.5), np.log(most + 0.5)
-        nodes = np.exp((high - low) / 2 * _NODES + (high + low) / 2)
-        c, weights = np.append(c, nodes), np.append(weights, _WEIGHTS * nodes * (high - low) / 2)
-    total += float(weights @ _log_factorial_of_types(c, first, s))
+        low, high = math.log(direct + 0.5), math.log(most + 0.5)
+        for node, weight in zip(_NODES, _WEIGHTS):  # noqa: B905 - numba knows no `strict`
+            c = math.exp((high - low) / 2 * node + (high + low) / 2)
+            total += weight * c * (high - low) / 2 * _log_factorial_of_types(c, first, s)
     return total / tokens
 
 
-def _log_factorial_of_types(c: Array, first: float, s: float) -> Array:
+@njit(cache=True)
+def _ranks_apart(first: float, s: float) -> int:
+    """Return the number of the first ranks that the sample ranks as the law does; at least one."""
+    for rank in range(1, _MAX_HEAD_RANKS + 1):
+        here, following = first * rank**-s, first * (rank + 1) ** -s
+        if here - following <= _SURE * math.sqrt(here + following):
+            return max(1, rank - 1)
+    return _MAX_HEAD_RANKS
+
+
+@njit(cache=True)
+def _log_factorial_of_types(c: float, first: float, s: float) -> float:
     """Return E log R(c)!, to second order in R's standard deviation.
 
     The variance has two parts. Types with an expected count near c are among the R(c) types by chance. If expected
     counts are further apart than that, R(c) is a staircase around the smooth x(c) - 1/2 (variance 1/12).
     """
-    types = np.exp(np.log(first) / s + gammaln(c - 1 / s) - gammaln(c))
-    width = types / (s * np.sqrt(c))  # ranks within a standard deviation of a count of c
-    stairs = np.exp(-((2 * np.pi * _HARMONICS * width) ** 2)) / (2 * (np.pi * _HARMONICS) ** 2)
-    variance = width / np.sqrt(np.pi) + stairs.sum(axis=0)
-    return np.asarray(gammaln(types + 0.5) + 0.5 * zeta(2, types + 0.5) * variance)
+    a = 1 / s
+    if c < _LARGE:
+        log_ratio = math.lgamma(c - a) - math.lgamma(c)
+    else:  # whose difference is lost in rounding (Tricomi and Erdélyi 1951)
+        log_ratio = -a * math.log(c - (a + 1) / 2)
+    types = math.exp(a * math.log(first) + log_ratio)
+    width = types / (s * math.sqrt(c))  # ranks within a standard deviation of a count of c
+    variance = width / math.sqrt(math.pi)
+    for harmonic in range(1, _HARMONICS + 1):
+        variance += math.exp(-((2 * math.pi * harmonic * width) ** 2)) / (2 * (math.pi * harmonic) ** 2)
+    return math.lgamma(types + 0.5) + 0.5 * _trigamma(types + 0.5) * variance
+
+
+@njit(cache=True)
+def _zeta(s: float) -> float:
+    """Return Riemann's zeta for s > 1, by a direct sum and Euler-Maclaurin for the tail."""
+    total, n = 0.0, float(_DIRECT_TERMS)
+    for k in range(1, _DIRECT_TERMS):
+        total += float(k) ** -s
+    total += n ** (1 - s) / (s - 1) + 0.5 * n**-s
+    term = s * n ** (-s - 1)
+    for j in range(len(_BERNOULLI)):
+        total += _BERNOULLI[j] / math.gamma(2 * j + 3.0) * term
+        term *= (s + 2 * j + 1) * (s + 2 * j + 2) / (n * n)
+    return total
+
+
+@njit(cache=True)
+def _trigamma(x: float) -> float:
+    """Return zeta(2, x) for x > 0, by recurrence and the asymptotic series."""
+    total = 0.0
+    while x < _DIRECT_TERMS:
+        total += 1 / (x * x)
+        x += 1
+    total += 1 / x + 1 / (2 * x * x)
+    for j in range(len(_BERNOULLI)):
+        total += _BERNOULLI[j] * x ** -(2 * j + 3.0)
+    return total
