@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from macroscope.statistics import bootstrap
 from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
 
 
@@ -21,6 +22,13 @@ def test_bootstrap_interval_covers_at_its_level():
         low, high = percentile_interval(bootstrap_sums(x, 400, rng)[:, 0] / 60, 0.95)
         hits += low <= 3 <= high
     assert 0.91 <= hits / 400 <= 0.98
+
+
+def test_resamples_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch):
+    rows = np.random.default_rng(0).random((40, 3))
+    sums = bootstrap_sums(rows, 101, np.random.default_rng(1))
+    monkeypatch.setattr(bootstrap, "_DRAWS_AT_ONCE", 130)
+    assert (bootstrap_sums(rows, 101, np.random.default_rng(1)) == sums).all()
 
 
 def test_no_documents_is_an_error():

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from macroscope.statistics.document_sums import Array, as_matrix, sum_into_bundles
 
+_DRAWS_AT_ONCE = 100_000
+
 
 def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) -> Array:
     """Compute column sums of `resamples` samples of n documents with replacement; of very many, bundles are sampled.
@@ -22,8 +24,11 @@ def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) ->
     rows = sum_into_bundles(as_matrix(rows))
     n = len(rows)
     sums = np.empty((resamples, rows.shape[1]))
-    for r in range(resamples):
-        sums[r] = np.bincount(rng.integers(0, n, n), minlength=n) @ rows
+    at_once = max(1, _DRAWS_AT_ONCE // n)  # a call of `integers` takes as long as a hundred numbers
+    for start in range(0, resamples, at_once):
+        drawn = rng.integers(0, n, (min(at_once, resamples - start), n))
+        for r, chosen in enumerate(drawn, start):
+            sums[r] = np.bincount(chosen, minlength=n) @ rows
     return sums
 
 
