@@ -1,4 +1,6 @@
-"""Assignment of documents to splits by their ids alone, independent of their order and of other documents.
+"""Assignment of documents to splits by their ids, or by their texts if they have none.
+
+It depends neither on their order nor on other documents.
 
 Sources with official splits keep those.
 """
@@ -11,12 +13,12 @@ _IN_NAME = re.compile(r"\.(train|valid|test)\.")
 
 
 def assign_split(identifier: str, valid_share: float, test_share: float) -> str:
-    """Assign a document to a split by a BLAKE2b hash of its id.
+    """Assign a document to a split by a BLAKE2b hash of its id, or of its text.
 
     Parameters
     ----------
     identifier
-        Id of the document.
+        Id of the document; its text if the source gives no id.
     valid_share, test_share
         Expected shares of the two held-out splits, in [0, 1). A larger `test_share` only moves documents into the
         test split, from the training split or from the upper end of the validation split.

@@ -165,6 +165,15 @@ def test_links_that_lead_to_no_file_are_counted(tmp_path):
     assert (count.kept, count.dropped) == (1, 2)
 
 
+def test_texts_without_ids_have_the_same_splits_in_any_file(tmp_path):
+    texts = [f"The text of number {number}." for number in range(60)]
+    (tmp_path / "real.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    (tmp_path / "other.json").write_text(json.dumps([{"text": text} for text in reversed(texts)]))
+    splits = [{d.text: d.split for d in read(tmp_path / name)} for name in ("real.jsonl", "other.json")]
+    assert splits[0] == splits[1]
+    assert set(splits[0].values()) == {"train", "valid", "test"}
+
+
 def test_two_texts_with_one_id_are_named(tmp_path):
     (tmp_path / "mine.jsonl").write_text('{"id": 7, "text": "x"}\n{"id": "7", "text": "y"}\n')
     with pytest.raises(MacroscopeError, match=r"mine\.jsonl, line 2: an earlier document with another text has the id"):

@@ -115,14 +115,17 @@ def _document(
     counts.empty_sections.dropped += len(raw) - len(sections)
     if not keep(counts.without_text, bool(sections)):
         return None
-    identifier = _string_or_number(record, "id") or record.default_id
+    given_id = _string_or_number(record, "id")
     title = _optional_string(record, "title") or split.title
-    of_split = _optional_string(record, "split") or assign_split(identifier, valid_share, test_share)
+    # Not by the default id: the same texts in a file of another name, or in a list, have the same splits.
+    of_split = _optional_string(record, "split") or assign_split(
+        given_id or "\n".join(section.text for section in sections), valid_share, test_share
+    )
     if of_split not in SPLITS:
         raise MacroscopeError(f"{record.where}: 'split' is {of_split!r}; it must be one of {', '.join(SPLITS)}")
     label, original = _string_or_number(record, "label"), _optional_string(record, "original")
     prompt = _optional_string(record, "prompt")
-    return Document(identifier, of_split, title, sections, label=label, original=original, prompt=prompt)
+    return Document(given_id or record.default_id, of_split, title, sections, label=label, original=original, prompt=prompt)
 
 
 def _string_or_number(record: Record, name: str) -> str | None:
