@@ -125,7 +125,9 @@ def _document(
         raise MacroscopeError(f"{record.where}: 'split' is {of_split!r}; it must be one of {', '.join(SPLITS)}")
     label, original = _string_or_number(record, "label"), _optional_string(record, "original")
     prompt = _optional_string(record, "prompt")
-    return Document(given_id or record.default_id, of_split, title, sections, label=label, original=original, prompt=prompt)
+    return Document(
+        given_id or record.default_id, of_split, title, sections, label=label, original=original, prompt=prompt
+    )
 
 
 def _string_or_number(record: Record, name: str) -> str | None:

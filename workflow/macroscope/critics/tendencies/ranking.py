@@ -129,10 +129,8 @@ def _log_factorial_of_types(c: float, first: float, s: float) -> float:
     counts are further apart than that, R(c) is a staircase around the smooth x(c) - 1/2 (variance 1/12).
     """
     a = 1 / s
-    if c < _LARGE:
-        log_ratio = math.lgamma(c - a) - math.lgamma(c)
-    else:  # whose difference is lost in rounding (Tricomi and Erdélyi 1951)
-        log_ratio = -a * math.log(c - (a + 1) / 2)
+    # The difference of large ones is lost in rounding (Tricomi and Erdélyi 1951).
+    log_ratio = math.lgamma(c - a) - math.lgamma(c) if c < _LARGE else -a * math.log(c - (a + 1) / 2)
     types = math.exp(a * math.log(first) + log_ratio)
     width = types / (s * math.sqrt(c))  # ranks within a standard deviation of a count of c
     variance = width / math.sqrt(math.pi)
