@@ -10,7 +10,7 @@ import torch
 
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.training import completion_perplexity, compute_npmi, train
+from macroscope.critics.topics.training import completion_perplexity, compute_npmi, threads_for, train
 from macroscope.critics.topics.word_counts import WordCounts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
@@ -137,3 +137,8 @@ def test_the_true_model_predicts_best():
     right, alone = completion_perplexity(documents, truth, documents, 0)
     wrong, _ = completion_perplexity(documents, wrong_model, documents, 0)
     assert right < alone < wrong
+
+
+@pytest.mark.parametrize(("documents", "available", "used"), [(123, 2, 1), (1000, 2, 2), (100_000, 8, 8), (0, 1, 1)])
+def test_few_documents_are_fitted_with_few_threads(documents, available, used):
+    assert threads_for(documents, available) == used

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -93,7 +93,9 @@ def _resolve_in_parts(
         yield from (compute_latents(batch, resolve, options) for batch in batches)
         return
     resolve_part = partial(_resolve_part, options=options, checkpoints=checkpoints, code=_hash_code())
-    if threads == 1:
+    first = list(islice(batches, 2))
+    batches = chain(first, batches)
+    if threads == 1 or len(first) < 2:  # a process takes longer to start than a batch
         yield from map(resolve_part, batches)
         return
     with ProcessPoolExecutor(threads, mp_context=get_context("spawn")) as pool:
