@@ -106,8 +106,8 @@ def expected_mean_log_rank(s: float, tokens: float) -> float:
     if most > direct:  # the midpoint rule, backwards, on a logarithmic scale
         low, high = math.log(direct + 0.5), math.log(most + 0.5)
         for node, weight in zip(_NODES, _WEIGHTS):  # noqa: B905 - numba knows no `strict`
-            c = math.exp((high - low) / 2 * node + (high + low) / 2)
-            total += weight * c * (high - low) / 2 * _log_factorial_of_types(c, first, s)
+            at = math.exp((high - low) / 2 * node + (high + low) / 2)
+            total += weight * at * (high - low) / 2 * _log_factorial_of_types(at, first, s)
     return total / tokens
 
 
