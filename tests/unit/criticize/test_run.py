@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from macroscope.api.texts import read_texts
 from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.folder import unlock, write_config
@@ -143,6 +144,17 @@ def test_critics_that_learn_nothing_compare_all_of_the_reference_unless_it_has_s
     assert {plan.critics.texts(name, "reference", "c") for name in choice.critics} == {
         plan.systems.samples("reference", "c")
     }
+
+
+@pytest.mark.parametrize("has_ids", [False, True])
+def test_the_splits_that_texts_were_assigned_are_none_of_their_own(has_ids, tmp_path):
+    lines = [{"text": f"Text {n}."} | ({"id": f"t{n}"} if has_ids else {}) for n in range(40)]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    read_texts(tmp_path / "r.jsonl").to_parquet(tmp_path / "frame.parquet")  # it has ids, and the splits
+    for name in ("r.jsonl", "frame.parquet"):
+        profile, _ = profile_collections([tmp_path / name], [tmp_path / "r.jsonl"])
+        assert not profile.has_splits
+        assert set(profile.splits) == {"train", "valid", "test"}
 
 
 def test_a_requested_critic_needs_a_text_that_it_can_read(tmp_path):

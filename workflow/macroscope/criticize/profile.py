@@ -67,7 +67,7 @@ class Profile:
     marks
         Numbers of quotation marks, dashes and spaces by their kinds.
     has_splits
-        Whether any document has a split of its own, other than the one it would be assigned.
+        Whether any document has a split of its own, other than that which its id or its text would be assigned.
     shortest, longest
         (words, id) of that document.
     counts
@@ -160,7 +160,8 @@ def profile_texts(
     documents = read_user_documents(paths, provenance, *shares, profile.selection)
     for document in islice(documents, MOST_DOCUMENTS):
         _add(profile, document)
-        profile.has_splits |= document.split != assign_split(document.id, *shares)
+        assigned = {assign_split(key, *shares) for key in (document.id, document.text)}
+        profile.has_splits |= document.split not in assigned
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
     profile.headings = provenance.source["headings"]
