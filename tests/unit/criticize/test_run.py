@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,7 @@ from macroscope.config.schema import parse_config
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.profile import Profile, profile_texts, table_of
 from macroscope.criticize.run import (
+    _is_cross_fitted,
     choose,
     default_critics,
     implied_config,
@@ -27,6 +29,7 @@ from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.plan import Plan
+from macroscope.sensitivity.run import choose_critics
 from macroscope.stages import Stage
 
 LEARNING = {name for name in default_critics() if critics()[name].data.learns}
@@ -124,7 +127,7 @@ def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, 
 
 
 @pytest.mark.parametrize("has_splits", [False, True])
-def test_critics_that_learn_nothing_compare_all_of_the_reference_unless_it_has_splits(has_splits, tmp_path):
+def test_cross_fitted_critics_and_those_that_learn_nothing_compare_all_unless_there_are_splits(has_splits, tmp_path):
     reference, candidate = _texts(tmp_path / "r.jsonl", 120, titled=120), _texts(tmp_path / "c.jsonl", 10)
     if has_splits:
         splits = itertools.cycle(["train", "train", "valid", "test"])
@@ -135,12 +138,14 @@ def test_critics_that_learn_nothing_compare_all_of_the_reference_unless_it_has_s
     held_out = profile.splits["test"]
     whole = held_out if has_splits else 120
     assert 0 < held_out < 120
-    assert choice.compared(profile) == {name: held_out if name in LEARNING else whole for name in default_critics()}
+    splitting = LEARNING if has_splits else LEARNING - {"coreference"}  # which needs 50 texts, and folds 75
+    assert set(choice.splitting) == splitting
+    assert choice.compared(profile) == {name: held_out if name in splitting else whole for name in default_critics()}
     plan = Plan(parse_config(implied_config(profile, profiles, choice, 1)))
     control = {name: plan.critics.texts(name, "reference", "control") for name in choice.critics}
     samples = plan.systems.samples("reference", "control")
     documents = samples if has_splits else plan.corpora.documents("reference")
-    assert control == {name: samples if name in LEARNING else documents for name in choice.critics}
+    assert control == {name: samples if name in splitting else documents for name in choice.critics}
     assert {plan.critics.texts(name, "reference", "c") for name in choice.critics} == {
         plan.systems.samples("reference", "c")
     }
@@ -155,6 +160,30 @@ def test_the_splits_that_texts_were_assigned_are_none_of_their_own(has_ids, tmp_
         profile, _ = profile_collections([tmp_path / name], [tmp_path / "r.jsonl"])
         assert not profile.has_splits
         assert set(profile.splits) == {"train", "valid", "test"}
+
+
+@pytest.mark.parametrize(
+    ("documents", "cross_fitted"),
+    [(74, set()), (75, {"coreference"}), (999, {"coreference"}), (1000, set())],
+)
+def test_critics_are_cross_fitted_if_a_third_of_the_texts_is_enough_and_a_split_is_not(documents, cross_fitted):
+    counts = {"with_persons": documents, "topical_words": 100, "documents": documents}
+    profile = SimpleNamespace(documents=documents, has_splits=False, counted=lambda: counts)
+    assert {name for name in default_critics() if _is_cross_fitted(critics()[name].data, profile)} == cross_fitted
+    assert (
+        _is_cross_fitted(critics()["coreference"].data, SimpleNamespace(**vars(profile) | {"has_splits": True}))
+        is False
+    )
+
+
+def test_cross_fitted_critics_get_their_folds(tmp_path):
+    assert chosen(tmp_path, 120).options("coreference") == {"folds": 3}
+    assert "folds" not in chosen(tmp_path, 70).options("coreference")
+
+
+def test_damages_are_found_by_critics_with_a_split(tmp_path):
+    profile, _ = profile_collections([_texts(tmp_path / "r.jsonl", 120)], [_texts(tmp_path / "c.jsonl", 10)])
+    assert choose_critics(profile, ["coreference"], "en").cross_fitted == []
 
 
 def test_a_requested_critic_needs_a_text_that_it_can_read(tmp_path):

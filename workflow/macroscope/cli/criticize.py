@@ -130,8 +130,10 @@ def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:
     """Print the critics that will run, and why others are left out."""
     numbers = ", ".join(f"{name} ({number:,})" for name, number in compared.items())
     print(f"\nCritics, with the number of real texts that each compares: {numbers}.")
-    if choice.learning:
-        print(f"From the other real texts, {', '.join(choice.learning)} learn.")
+    if choice.splitting:
+        print(f"From the other real texts, {', '.join(choice.splitting)} learn.")
+    if choice.cross_fitted:
+        print(f"Fitted to each third of the real texts, and compared on the others: {', '.join(choice.cross_fitted)}.")
     print("\n".join(choice.reasons))
 
 

@@ -6,7 +6,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.workflow_run import run_workflow
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED, Critic
+from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.errors import IN_PART, MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
@@ -45,6 +46,10 @@ RUN_LOG = "criticize.log"
 _ERROR = re.compile(r"\w*(?:Error|Exception)\b.*:$")
 VALID_SHARE, TEST_SHARE = 0.1, 0.3
 _FEWEST_TEXTS = 2
+_MANY_TEXTS = 1000
+"""Number of real texts from which on no critic is cross-fitted: a split leaves enough to compare."""
+_ENOUGH_FOR_FOLDS = 1.5
+"""Multiple of a critic's `fewest` from which on it is cross-fitted: a third of the texts is then half of these."""
 
 log = logging.getLogger("macroscope")
 
@@ -66,22 +71,36 @@ class Choice:
         A sentence about each default critic that is left out, or that fits the language in part.
     has_splits
         Whether the reference has splits of its own.
+    cross_fitted
+        Names of the critics that compare all of the reference by cross-fitting (`critics.cross_fitting`).
     """
 
     critics: list[str]
     reasons: list[str]
     has_splits: bool
+    cross_fitted: list[str] = field(default_factory=list)
 
     @property
     def learning(self) -> list[str]:
-        """Return the critics that learn from a part of the reference."""
+        """Return the critics that learn from the reference."""
         return [name for name in self.critics if critics()[name].data.learns]
+
+    @property
+    def splitting(self) -> list[str]:
+        """Return the critics that learn from a part of the reference, and compare the other part."""
+        return [name for name in self.learning if name not in self.cross_fitted]
+
+    def options(self, critic: str) -> dict[str, Any]:
+        """Return the options of a critic."""
+        declared = critics()[critic].data
+        folds = {FOLDS: declared.criticize_folds} if critic in self.cross_fitted else {}
+        return {**(declared.criticize or {}), **folds}
 
     def compared(self, reference: Profile) -> dict[str, int]:
         """Return critic -> number of texts of the reference that it compares candidates with."""
         held_out = reference.splits["test"]
-        is_limited = {name: bool(self.learning) and (self.has_splits or name in self.learning) for name in self.critics}
-        return {name: held_out if is_limited[name] else reference.documents for name in self.critics}
+        limited = self.critics if self.learning and self.has_splits else self.splitting
+        return {name: held_out if name in limited else reference.documents for name in self.critics}
 
 
 def choose(
@@ -133,7 +152,16 @@ def choose(
         reasons.append(
             f"Left out, since the extra '{extra}' is not installed: {', '.join(names)}; {name_command(extra)} adds it."
         )
-    return Choice(chosen, reasons, reference.has_splits)
+    cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
+    return Choice(chosen, reasons, reference.has_splits, cross_fitted)
+
+
+def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
+    """Return whether a critic is cross-fitted: texts are few, and a third of them is enough to learn from."""
+    if critic.criticize_folds == 1 or reference.has_splits or reference.documents >= _MANY_TEXTS:
+        return False
+    counted = reference.counted()
+    return all(counted[kind] >= _ENOUGH_FOR_FOLDS * fewest for kind, fewest in critic.fewest.items())
 
 
 def _refusal(fit: LanguageFit) -> str | None:
@@ -177,8 +205,9 @@ def implied_config(
     The texts are used as they are: no boilerplate is removed and no length is required, since the candidates are not
     filtered either. Rare section titles become the type "other".
 
-    Critics that learn nothing compare the candidates with all of the reference, the others with the held-out share of
-    it. A reference with splits of its own keeps them: its training texts may be those of the candidate's model.
+    Critics that learn nothing, or are cross-fitted, compare the candidates with all of the reference, the others with
+    the held-out share of it. A reference with splits of its own keeps them: its training texts may be those of the
+    candidate's model.
     """
     real = Input(reference.files, reference.selection).options()
     systems = {each.name: Input(each.files, each.selection).options() for each in candidates}
@@ -206,7 +235,7 @@ def implied_config(
             **{name: {"kind": "files", **options} for name, options in systems.items()},
         },
         # Options for a laptop. With a GPU, use larger encoders, more tokens, all sections.
-        "critics": {name: dict(default_critics().get(name) or {}) for name in choice.critics},
+        "critics": {name: choice.options(name) for name in choice.critics},
         "comparisons": [
             {
                 "corpus": CORPUS,

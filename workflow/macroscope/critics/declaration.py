@@ -1,13 +1,14 @@
 """Declarations of critics: plain data, readable without importing the code that a critic runs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from macroscope.critics.fold_options import FOLDS
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.jobs import Job
 from macroscope.natural_language.support import CAPABILITIES
@@ -155,6 +156,8 @@ class Critic:
         feature's means.
     criticize
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
+    criticize_folds
+        Number of folds under which `macroscope criticize` includes this critic if real texts are few.
     fewest
         Requirements on the reference for that default: a count of `COUNTED` -> its minimum.
     fewest_candidates
@@ -195,6 +198,7 @@ class Critic:
     features: str = ""
     collection_statistic: str = ""
     criticize: Mapping[str, Any] | None = None
+    criticize_folds: int = 1
     fewest: Mapping[str, int] = field(default_factory=dict)
     language_needs: Mapping[str, str] = field(default_factory=dict)
     fewest_candidates: Mapping[str, int] = field(default_factory=dict)
@@ -235,7 +239,11 @@ class Critic:
     def all_stages(self) -> Mapping[str, Stage]:
         """Declared and shared stages by name."""
         shared = {name: stage for name, stage in SHARED_STAGES.items() if name != "compare_scores" or self.scores}
-        return {**self.stages, **shared}
+        stages = {**self.stages, **shared}
+        if self.cross_fits:  # the folds of the real texts determine those of all texts
+            project = self.stages["project"]
+            stages["project"] = replace(project, inputs=f"{project.inputs} documents?")
+        return stages
 
     def reading(self, statistic: str, above: bool) -> str:
         """Return the meaning of a value of a statistic above, or below, that of real text; "" if none is declared."""
@@ -251,6 +259,11 @@ class Critic:
     def learns(self) -> bool:
         """Return whether the critic learns from documents of the corpus, which can then not be its control."""
         return bool({"train", "fit_prior"} & set(self.stages))
+
+    @cached_property
+    def cross_fits(self) -> bool:
+        """Return whether the critic can be cross-fitted; see `critics.cross_fitting`."""
+        return "train" in self.stages and FOLDS in self.stages["train"].option_names
 
     @cached_property
     def compares(self) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.critics.declaration import Critic
-from macroscope.critics.latents import read_numbers
+from macroscope.critics.latents import is_cross_fitted, read_numbers
 from macroscope.critics.subsampling import subsample
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Plugin
@@ -35,9 +35,13 @@ def feature_extractor(critic: Plugin[Critic]) -> FeatureExtractor:
 
 
 def read_features(critic: Plugin[Critic], latents: Path, scores: Path | None, seed: int) -> DocumentFeatures:
-    """Read a critic's features of a system's documents; large collections are subsampled (`critics.subsampling`)."""
+    """Read a critic's features of a system's documents; large collections are subsampled (`critics.subsampling`).
+
+    Of a cross-fitted critic, these are its scores: its latents differ from fold to fold.
+    """
+    extract = read_score_features if is_cross_fitted(latents) else feature_extractor(critic)
     with subsample(latents, scores, seed) as files:
-        return feature_extractor(critic)(*files)
+        return extract(*files)
 
 
 def read_score_features(latents: Path, scores: Path | None) -> DocumentFeatures:

@@ -12,10 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from macroscope.critics.latents import open_latents
+from macroscope.critics.latents import copy_rows, open_latents
 from macroscope.statistics.document_groups import find_repeats
 from macroscope.statistics.pairing_keys import read_keys
 
@@ -50,13 +47,5 @@ def _without_repeats(path: Path, output: Path) -> Path:
         repeats.sum(),
         len(repeats),
     )
-    with pq.ParquetFile(path) as file:
-        schema = file.schema_arrow.with_metadata(file.metadata.metadata)
-        with pq.ParquetWriter(output, schema, compression="zstd") as writer:
-            start = 0
-            for group in range(file.num_row_groups):
-                table = file.read_row_group(group)
-                end = start + len(table)
-                writer.write_table(table.filter(pa.array(~repeats[start:end])).replace_schema_metadata(schema.metadata))
-                start = end
+    copy_rows(path, output, ~repeats)
     return output

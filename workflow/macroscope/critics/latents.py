@@ -25,6 +25,8 @@ from macroscope.statistics.pairing_keys import KEYS
 
 ANY_WIDTH = 0
 """Width of vectors in a declaration, if the width depends on the model."""
+FOLD = "fold"
+"""Name of a further column of latents and scores of a cross-fitted critic: the fold of the document, from 0."""
 METADATA_KEY = b"macroscope"
 """Metadata key: JSON with `signature`, and further information from the critic about its latents."""
 
@@ -134,7 +136,9 @@ def read_numbers(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read the `KEYS`, as far as the file has them, and the numeric and boolean columns of any critic's latents."""
     with open_latents(path) as file:
         keys = [name for name in KEYS if name in file.schema_arrow.names]
-        numbers = [field.name for field in file.schema_arrow if _is_number(field.type) and field.name not in KEYS]
+        numbers = [
+            field.name for field in file.schema_arrow if _is_number(field.type) and field.name not in (*KEYS, FOLD)
+        ]
         table = file.read(columns=[*keys, *numbers]).to_pandas()
     return table[keys], table.drop(columns=keys).select_dtypes(["number", "bool"])
 
@@ -240,6 +244,27 @@ def gather(shards_of_latents: Sequence[Path], output: Path) -> None:
         for file, path in zip(files, shards_of_latents, strict=True):
             for group in range(file.num_row_groups):
                 writer.write_table(_read_row_group(file, group, path).replace_schema_metadata(merged))
+
+
+def copy_rows(path: Path, output: Path, is_chosen: NDArray[np.bool_]) -> None:
+    """Copy the chosen rows of a file of latents or scores, with its metadata, one row group at a time."""
+    with open_latents(path) as file:
+        schema = file.schema_arrow.with_metadata(file.metadata.metadata)
+        with pq.ParquetWriter(output, schema, compression="zstd") as writer:
+            start = 0
+            for group in range(file.num_row_groups):
+                table = _read_row_group(file, group, path)
+                end = start + len(table)
+                writer.write_table(
+                    table.filter(pa.array(is_chosen[start:end])).replace_schema_metadata(schema.metadata)
+                )
+                start = end
+
+
+def is_cross_fitted(path: Path) -> bool:
+    """Return whether a file of latents has folds."""
+    with open_latents(path) as file:
+        return FOLD in file.schema_arrow.names
 
 
 def custom_metadata(file: pq.ParquetFile) -> dict[bytes, bytes]:

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from macroscope.critics.cross_fitting import first_fold, run_by_fold
 from macroscope.critics.declaration import Critic, signature, statistics_of
 from macroscope.critics.first_texts import first_texts
+from macroscope.critics.fold_options import count_folds
 from macroscope.critics.outputs import check_output, check_statistics
 from macroscope.documents import Collection
 from macroscope.options import Options
@@ -26,6 +28,7 @@ def run_critic(
     A stage that reads `texts` is given a `Collection`: the shard of them that the values select, or all of them.
     A stage that reads a `signature` is given that of its options and of all stages upstream. The stage `compare`
     returns a table, which becomes tidy statistics here; it is given latents of one text per prompt (`first_texts`).
+    The stages of a cross-fitted critic run once for each fold (`cross_fitting`).
 
     Parameters
     ----------
@@ -55,11 +58,14 @@ def run_critic(
     arguments_of_stage = {key: value for key, value in given.items() if key in accepted}
     function = stage.function(critic.package)
     if compares:
-        with first_texts({key: arguments_of_stage[key] for key in _COMPARED if key in arguments_of_stage}) as compared:
-            table = function(**arguments_of_stage | compared)
+        with (
+            first_fold(arguments_of_stage) as chosen,
+            first_texts({key: chosen[key] for key in _COMPARED if key in chosen}) as compared,
+        ):
+            table = function(**chosen | compared)
             _write_statistics(critic, table, given | compared, output)
     else:
-        function(**arguments_of_stage, output=output)
+        run_by_fold(function, name, count_folds(critic.data, name, options), arguments_of_stage, output)
     require_written(stage, critic.package, output, given.get("evidence"))
     check_output(critic, name, given, output)
 

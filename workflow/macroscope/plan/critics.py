@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.declaration import MAKES, SHARED_STAGES, SHOWN, STAGES, signature
+from macroscope.critics.fold_options import count_folds
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
@@ -138,8 +139,8 @@ class CriticsPlan(Comparisons):
     def texts(self, critic: str, corpus: str, system: str) -> str:
         """Return the path of the texts of a system that a critic reads.
 
-        They are the system's samples. A critic that learns nothing from the corpus may compare systems with all of its
-        documents (`systems.control.whole`).
+        They are the system's samples. A critic that learns nothing from the corpus, or is cross-fitted, may compare
+        systems with all of its documents (`systems.control.whole`).
         """
         if self._reads_whole_corpus(critic):
             if system == CONTROL:
@@ -164,7 +165,9 @@ class CriticsPlan(Comparisons):
         return self.place("texts", critic)
 
     def _reads_whole_corpus(self, critic: str) -> bool:
-        return self.config.system(CONTROL).is_whole_corpus() and not self.declared(critic).learns
+        declared = self.declared(critic)
+        learns = declared.learns and count_folds(declared, "train", self.config.critic(critic)) == 1
+        return self.config.system(CONTROL).is_whole_corpus() and not learns
 
     # ---- outputs -------------------------------------------------------------------------------------------------
 

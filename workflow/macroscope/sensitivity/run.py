@@ -1,6 +1,7 @@
 """`macroscope sensitivity`: choose critics for real texts, write the config of their damages, and run it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,8 @@ def profile_reference(reference: Sequence[Path], given: GivenFields) -> Profile:
 
 
 def choose_critics(profile: Profile, requested: Sequence[str], language: str) -> Choice:
-    """Choose the critics that can judge the texts; see `criticize.run.choose`."""
-    return choose(profile, [], requested, language)
+    """Choose the critics that can judge the texts; see `criticize.run.choose`. None is cross-fitted: texts are many."""
+    return replace(choose(profile, [], requested, language), cross_fitted=[])
 
 
 def config_of_texts(profile: Profile, choice: Choice, seed: int, language: str, quick: bool) -> dict[str, Any]:

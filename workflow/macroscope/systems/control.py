@@ -38,12 +38,13 @@ class ControlSystem(SystemOptions):
     split: Literal["valid", "test"] = Field("test", description="Held-out split.")
     whole: bool = Field(
         False,
-        description="Compare systems with all documents of the corpus where a critic learns nothing from it. Leave it"
-        " off if a system was trained on the corpus: it may have memorized training documents.",
+        description="Compare systems with all documents of the corpus where a critic learns nothing from it, or is"
+        " cross-fitted (`folds`). Leave it off if a system was trained on the corpus: it may have memorized training"
+        " documents.",
     )
 
     def is_whole_corpus(self) -> bool:
-        """Return whether critics that learn nothing from the corpus read all of it."""
+        """Return whether critics that learn nothing from the corpus, or are cross-fitted, read all of it."""
         return self.whole
 
     def order_of_process(self) -> str:

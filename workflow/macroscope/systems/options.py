@@ -58,7 +58,7 @@ class SystemOptions(Options):
         return None
 
     def is_whole_corpus(self) -> bool:
-        """Return whether critics that learn nothing from the corpus read all of it in place of the system's samples."""
+        """Return whether critics that may compare all of the corpus read it in place of the system's samples."""
         return False
 
     def made_from(self) -> str | None:

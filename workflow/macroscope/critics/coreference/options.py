@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from macroscope.critics.fold_options import CrossFittedOptions
 from macroscope.options import ConfigView, Options
 
 
@@ -33,7 +34,7 @@ class Domain(Options):
         return pattern
 
 
-class CoreferenceOptions(Options):
+class CoreferenceOptions(CrossFittedOptions):
     """Options of the coreference resolver and of the n-gram model of chains."""
 
     resolver: Literal["rules", "fastcoref", "neuralcoref", "files"] = Field(
@@ -82,10 +83,13 @@ class CoreferenceOptions(Options):
             raise ValueError(
                 f"'mentions' has other braces than {{corpus}} and {{system}} ({error}); remove them"
             ) from None
+        if self.folds > 1 and self.resolver != "rules":
+            raise ValueError("'folds' goes with 'resolver: rules', which resolves any document; set folds to 1")
         return self
 
     def check(self, place: str, config: ConfigView) -> None:
-        """Check that the embedded rules are used for English corpora only."""
+        """Check that the embedded rules are used for English corpora only, and the folds; see `CrossFittedOptions`."""
+        super().check(place, config)
         _, critic, *variant = place.split(".")
         name = "-".join([critic, *variant])
         for comparison in config.comparisons:

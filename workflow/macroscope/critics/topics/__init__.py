@@ -42,7 +42,7 @@ CRITIC = Critic(
         "train": Stage(
             "training:train",
             inputs="documents seed checkpoints",
-            options=f"{_WORDS} {_MODEL}",
+            options=f"{_WORDS} {_MODEL} folds",
             megabytes=4000,
             minutes=2880,
             threads=2,
@@ -50,14 +50,18 @@ CRITIC = Critic(
             resources="stop_words",
         ),
         "project": Stage(
-            "projection:project", inputs="texts inference signature", options="convention", megabytes=4000, minutes=240
+            "projection:project",
+            inputs="texts inference signature",
+            options="convention folds",
+            megabytes=4000,
+            minutes=240,
         ),
-        "score": Stage("scoring:score", inputs="latents inference", options="convention"),
+        "score": Stage("scoring:score", inputs="latents inference", options="convention folds"),
         "known_truth": Stage("known_truth:write_known_truth", inputs="process inference order"),
         "compare": Stage(
             "comparison:compare_latents",
             inputs="texts control_latents latents scores inference resampling evidence",
-            options="neighbours most_vectors permutations",
+            options="neighbours most_vectors permutations folds",
             megabytes=4000,
             minutes=240,
         ),

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from scipy.cluster.hierarchy import leaves_list, linkage
 
+from macroscope.critics.cross_fitting import first_fold
 from macroscope.critics.findings import Findings
 from macroscope.critics.topics.comparison import compute_relative_strengths
 from macroscope.critics.topics.latents import Array, read_strengths
@@ -48,8 +49,8 @@ def plot(findings: Findings) -> None:
     nll = findings.statistics[findings.statistics["statistic"] == "latent_nll"].set_index("system")["value"]
     panels = []
     for system in findings.systems[: MAX_PANELS + 1]:
-        strengths = read_strengths(findings.latents(system))
-        means = strengths.with_words().mean
+        with first_fold({"latents": findings.latents(system)}) as compared:
+            means = read_strengths(compared["latents"]).with_words().mean
         if len(means):
             values = means if published else compute_relative_strengths(means, model)
             covariance = np.atleast_2d(np.cov(values, rowvar=False, ddof=0))

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.options import Options
+from macroscope.critics.fold_options import CrossFittedOptions
 
 
-class TopicsOptions(Options):
+class TopicsOptions(CrossFittedOptions):
     """Vocabulary, correlated topic model and its fit."""
 
     topics: int = Field(20, ge=2, description="Number of topics (paper: 100).")
