@@ -24,7 +24,7 @@ from macroscope.critics.narrative.attribution import locate_sentences
 from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder
 from macroscope.critics.narrative.narratives import split_narratives
-from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.critics.narrative.training import train_judge
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
@@ -32,7 +32,7 @@ from macroscope.resampling import Resampling
 
 log = logging.getLogger("macroscope")
 CRITIC = "narrative"
-TASK = "discordant"
+TASK: Task = "discordant"
 VALID_SHARE = 0.125
 """Share of the real texts that tune the detector and calibrate its probabilities."""
 COLUMNS = ("system", "document", "sentence", "section", "start", "end", "out_of_place", "text")
