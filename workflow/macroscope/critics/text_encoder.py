@@ -136,10 +136,16 @@ class TextEncoder:
 
     def _encode(self, texts: Sequence[str]) -> tuple[list[list[int]], NDArray[np.bool_]]:
         """Return the token ids of texts, and whether each was cut."""
-        encoded = self.tokenizer(list(texts), truncation=True, max_length=self.max_tokens)
-        require_known_words(self.tokenizer, encoded["input_ids"], self.name)
-        cut = np.array([bool(encoding.overflowing) for encoding in encoded.encodings])
-        return [tokens or [self._beginning()] for tokens in encoded["input_ids"]], cut
+        ids = self.tokenizer(list(texts), verbose=False)["input_ids"]
+        require_known_words(self.tokenizer, ids, self.name)
+        # Whether `truncation` says what it cut depends on the version of transformers.
+        cut = np.array([len(tokens) > self.max_tokens for tokens in ids], dtype=bool)
+        if cut.any():
+            long_texts = [texts[index] for index in np.flatnonzero(cut)]
+            shortened = self.tokenizer(long_texts, truncation=True, max_length=self.max_tokens)["input_ids"]
+            for index, tokens in zip(np.flatnonzero(cut), shortened, strict=True):
+                ids[index] = tokens
+        return [tokens or [self._beginning()] for tokens in ids], cut
 
     def _layers(self, ids: Sequence[list[int]]) -> Iterator[tuple[NDArray[np.int64], torch.Tensor, torch.Tensor]]:
         """Yield batches of indices, the last layer's vectors (texts x tokens x width), and the mask of tokens."""
