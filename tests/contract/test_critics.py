@@ -69,7 +69,7 @@ def test_functions_exist_and_take_the_inputs_of_their_stage(critic):
             continue
         expected = {*stage.input_names, *stage.value_names, *(["options"] if stage.options else [])}
         assert set(parameters) == expected | (set() if name == "compare" else {"output"}), name
-        assert all(parameters[optional].default is None for optional in stage.optional_inputs), name
+        assert all(parameters[optional].default in (None, ()) for optional in stage.optional_inputs), name
 
 
 def test_stages_are_standard_or_jobs_of_the_critics_own_plan(critic):
@@ -82,10 +82,13 @@ def test_stages_are_standard_or_jobs_of_the_critics_own_plan(critic):
 
 
 def _own_jobs(critic):
-    """Return the jobs of a critic's own plan."""
+    """Return the jobs of a critic's own plan, of the default config with the options of its case."""
     if not critic.data.plan:
         return []
-    return load(critic.data.plan, critic.package)(load_config(REPOSITORY / "config.yaml"), "results/r").jobs()
+    config = load_config(REPOSITORY / "config.yaml")
+    options = config.critic(critic.name).model_copy(update=dict(cases()[critic.name].all_jobs))
+    config = config.model_copy(update={"critics": config.critics.model_copy(update={critic.name: options})})
+    return load(critic.data.plan, critic.package)(config, "results/r").jobs()
 
 
 def test_signature_has_the_options_that_change_a_number(critic):

@@ -11,6 +11,7 @@ import pytest
 
 import macroscope
 from macroscope.api.comparison import prepare
+from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.run import default_critics
 from macroscope.execution.tasks import Machine
 from macroscope.files import REPOSITORY, SNAKEFILE, SNAKEMAKE_PROFILE
@@ -46,7 +47,7 @@ def snakemake(folder, *arguments):
 
 
 def test_the_commands_are_those_of_the_workflow(texts, tmp_path):
-    plan = prepare(texts / "real.jsonl", texts / "mine.jsonl", list(default_critics()), {}, 1, tmp_path)
+    plan = prepare(texts / "real.jsonl", texts / "mine.jsonl", GivenFields(), list(default_critics()), {}, 1, tmp_path)
     tasks = tasks_of(plan, Machine(2), tmp_path)
     printed = snakemake(tmp_path, "--dry-run", "--printshellcmds", "--forceall")
     commands = [shlex.split(line) for line in re.findall(r"^ *python -m macroscope (.*)$", printed, re.MULTILINE)]

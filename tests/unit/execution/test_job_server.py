@@ -3,13 +3,16 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from macroscope.execution import job_server as server_process
 from macroscope.execution.job_client import SERVER, read_status, run_on_server, submit
 from macroscope.execution.job_pool import job_server
 from macroscope.files import REPOSITORY
@@ -127,3 +130,19 @@ def test_a_job_and_its_processes_end_with_the_client(loop, tmp_path, stubborn):
         processes = [psutil.Process(int(pid)) for pid in (tmp_path / "pid").read_text().split()]
         connection.close()
         until(lambda: not any(process.is_running() for process in processes))
+
+
+def test_a_socket_appears_once_it_listens(tmp_path, monkeypatch):
+    path, appeared = tmp_path / "place" / "jobs", []
+    path.parent.mkdir()
+
+    class Socket(socket.socket):
+        def listen(self, backlog):
+            appeared.append(path.exists())
+            super().listen(backlog)
+
+    monkeypatch.setattr(server_process.socket, "socket", Socket)
+    serving = SimpleNamespace(serve=lambda: appeared.append(path.exists()))
+    monkeypatch.setattr(server_process, "JobServer", lambda *_: serving)
+    server_process.main(path, [])
+    assert appeared == [False, True]

@@ -141,9 +141,10 @@ class TextEncoder:
         # Whether `truncation` says what it cut depends on the version of transformers.
         cut = np.array([len(tokens) > self.max_tokens for tokens in ids], dtype=bool)
         if cut.any():
-            long_texts = [texts[index] for index in np.flatnonzero(cut)]
-            shortened = self.tokenizer(long_texts, truncation=True, max_length=self.max_tokens)["input_ids"]
-            for index, tokens in zip(np.flatnonzero(cut), shortened, strict=True):
+            long = np.flatnonzero(cut).tolist()
+            given = [texts[index] for index in long]
+            shortened = self.tokenizer(given, truncation=True, max_length=self.max_tokens)["input_ids"]
+            for index, tokens in zip(long, shortened, strict=True):
                 ids[index] = tokens
         return [tokens or [self._beginning()] for tokens in ids], cut
 

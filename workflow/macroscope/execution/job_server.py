@@ -200,10 +200,14 @@ def _limit_threads(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
 
 
-def _main(path: Path, modules: Sequence[str]) -> None:
+def main(path: Path, modules: Sequence[str]) -> None:
+    """Serve at a socket until the process that started this one ends; run the command of a job in its process."""
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(path))
+        # A client connects as soon as it sees the path, which must not be before the socket listens.
+        unready = path.with_suffix(".unready")
+        listener.bind(str(unready))
         listener.listen(128)
+        unready.rename(path)
         command = JobServer(listener, modules).serve()
     if command is None:
         shutil.rmtree(path.parent, ignore_errors=True)  # the process that made it may have been killed
@@ -213,4 +217,4 @@ def _main(path: Path, modules: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    _main(Path(sys.argv[1]), sys.argv[2:])
+    main(Path(sys.argv[1]), sys.argv[2:])
