@@ -1,5 +1,5 @@
 # make demo   set up and run the default workflow: a language model on real text, and checks on simulated corpora
-# make quick  before a commit: lint, and the tests that need no workflow, browser, torch or process (110 s)
+# make quick  before a commit: lint, and the tests that need no workflow, browser, torch or process (70 s)
 # make test   set up and run lint, unit, contract and workflow tests; K=coherence: only those that concern one critic
 # make lint   check style, types and language
 # make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
