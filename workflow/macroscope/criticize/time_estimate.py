@@ -9,8 +9,8 @@ from macroscope.tables import read_csv
 
 RATES = RESOURCES / "job_seconds.csv"
 """Rule -> processor seconds of a job, and per 1000 words of a collection; `tests/benchmarks/rates.py` writes it."""
-START_SECONDS = 2.5
-"""Seconds of a job without measured rates, most of them for imports."""
+START_SECONDS = 1.0
+"""Seconds of a job without measured rates: Snakemake's share and that of the process."""
 
 
 def job_seconds(rules: Sequence[str], words: float) -> dict[str, float]:
