@@ -19,6 +19,7 @@ from macroscope.critics.run_stage import run_critic
 from macroscope.document_keys import number_sample
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.plan import Plan
 from macroscope.registry import Plugin
 from macroscope.stages import Stage
 
@@ -206,7 +207,7 @@ def test_folds_need_a_control_that_is_the_whole_corpus(critic):
     with pytest.raises(MacroscopeError, match=f"critics.{critic}.folds: .*; set systems.control.whole to true"):
         parse_config(config)
     config["systems"]["control"]["whole"] = True
-    parse_config(config)
+    assert Plan(parse_config(config)).critics.folds(critic) == 3
 
 
 def test_folds_need_a_resolver_of_any_document():

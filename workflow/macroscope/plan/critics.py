@@ -165,9 +165,13 @@ class CriticsPlan(Comparisons):
         return self.place("texts", critic)
 
     def _reads_whole_corpus(self, critic: str) -> bool:
-        declared = self.declared(critic)
-        learns = declared.learns and count_folds(declared, "train", self.config.critic(critic)) == 1
+        learns = self.declared(critic).learns and self.folds(critic) == 1
         return self.config.system(CONTROL).is_whole_corpus() and not learns
+
+    def folds(self, critic: str) -> int:
+        """Return the number of folds of the real texts that a critic, or variant, is fitted to; 1: one fit."""
+        declared = self.declared(critic)
+        return count_folds(declared, "train", self.config.critic(critic)) if declared.cross_fits else 1
 
     # ---- outputs -------------------------------------------------------------------------------------------------
 

@@ -200,6 +200,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "comparing_critics": comparing_critics,
         "closer_systems": closer_systems,
         "observes": lambda critic: get_critic(critic).data.observes,
+        "folds": results.plan.critics.folds,
     }
     return environment
 
