@@ -6,7 +6,7 @@ on reading. Names and ids are read as they are written: "007" is not a number, "
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,14 @@ def write_output(table: pd.DataFrame, path: Path) -> None:
     MacroscopeError
         If a file of that name is not an earlier table with the same columns.
     """
-    require_replaceable(path, ",".join(map(str, table.columns)) + "\n")
+    require_output(table.columns, path)
     with atomic(path) as temporary:
         write_csv(table, temporary)
+
+
+def require_output(columns: Iterable[Any], path: Path) -> None:
+    """Check that `write_output` may write a table with these columns, before any work is spent on it."""
+    require_replaceable(path, ",".join(map(str, columns)) + "\n")
 
 
 def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:

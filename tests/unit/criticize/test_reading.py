@@ -7,9 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from macroscope.cli import app
-from macroscope.criticize.reading import recognize_language
+from macroscope.criticize.inputs import GivenFields, make_reference
+from macroscope.criticize.reading import read_collection, recognize_language
 from macroscope.criticize.shared_openings import describe_shared_openings, warn_of_shared_openings
 from macroscope.documents import Document, Section
+from macroscope.errors import MacroscopeError
 
 PROMPT = "One morning the old fox left its den again"
 
@@ -65,3 +67,9 @@ def test_commands_warn_of_what_they_leave_out(tmp_path, caplog, command):
     options = ["--reference", str(folder), "--candidate", str(folder), "--output", str(tmp_path / "out")]
     CliRunner().invoke(app, [command, *options])
     assert re.search(r"left out: 1 .*file", caplog.text)
+
+
+def test_a_collection_without_texts_is_one_sentence(tmp_path):
+    (tmp_path / "mine.jsonl").write_text("")
+    with pytest.raises(MacroscopeError, match=r"mine: no texts in .*mine\.jsonl; give files with texts"):
+        read_collection("mine", make_reference([tmp_path / "mine.jsonl"], [], GivenFields()))

@@ -29,9 +29,10 @@ def sentences(
     each sentence, and the probability. The ten most probable sentences are printed.
     """
     from macroscope.criticize.inputs import GivenFields
-    from macroscope.sentences.table import score_sentences
-    from macroscope.tables import write_output
+    from macroscope.sentences.table import COLUMNS, score_sentences
+    from macroscope.tables import require_output, write_output
 
+    require_output(COLUMNS, output)
     given = GivenFields(text_field, prompt_field, id_field, None, model_field)
     table = score_sentences(reference, candidate, given, language, seed)
     write_output(table, output)

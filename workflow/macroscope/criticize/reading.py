@@ -10,6 +10,7 @@ from macroscope.criticize.inputs import Input
 from macroscope.criticize.languages import choose_language, describe_differences
 from macroscope.criticize.shared_openings import warn_of_shared_openings
 from macroscope.documents import Count, Document, Provenance
+from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
 
 log = logging.getLogger("macroscope")
@@ -19,7 +20,13 @@ _MOST_RECOGNIZED = 200
 
 
 def read_collection(name: str, source: Input) -> list[Document]:
-    """Read all documents of a collection; warn of what was left out, of doubtful fields and of unknown prompts."""
+    """Read all documents of a collection; warn of what was left out, of doubtful fields and of unknown prompts.
+
+    Raises
+    ------
+    MacroscopeError
+        If there are none.
+    """
     return read_counted(name, source)[0]
 
 
@@ -31,6 +38,8 @@ def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Cou
         log.warning("%s: left out: %s", name, dropped)
     for remark in list_remarks(provenance.source.get(REMARKS, []), provenance.source.get(MODELS, {}), source.selection):
         log.warning("%s: %s", name, remark)
+    if not documents:
+        raise MacroscopeError(f"{name}: no texts in {', '.join(map(str, source.files))}; give files with texts")
     warn_of_shared_openings(name, documents)
     return documents, provenance.counts
 
