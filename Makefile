@@ -7,8 +7,8 @@
 # make test-package  build the wheel and the sdist, and use them in a fresh environment
 # make papers  run the small version of each paper's experiment: every table and figure, on simulated corpora
 # make bench  measure speed against references
-# make calibration   simulate every p-value and interval (three hours and a half of one core; what is finished is kept, and
-#                    repeated only where its code has changed), and write docs/generated/calibration.md
+# make calibration   simulate every p-value and interval whose code has changed (all: three hours and a half of one core), and
+#                    write docs/generated/calibration.md; what is finished is kept in calibration.csv beside it
 # make docs   write the generated files: docs/generated/{config,commands,languages}.md and the config schema
 # make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
 # make tutorials  run the tutorials, and write what they print, their figures and their reports into docs/

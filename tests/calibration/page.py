@@ -5,6 +5,7 @@ import pandas as pd
 from macroscope.statistics.declaration import Statistic
 
 from .promises import declared_tuples, find_case
+from .store import is_current
 
 _HEAD = """# Calibration: what p-values and intervals are worth
 
@@ -20,6 +21,7 @@ simulation is an error.
 - A 95 % interval should hold the truth in 95 % of the runs; *conservative*: in more. *bias* is the mean of the value
   minus the truth, in standard deviations of the value from run to run.
 - Limits are those of a binomial of 99.9 %. *known*: the promise does not hold there, and the report or the docs say so.
+- A setting is simulated again when code that it runs has changed. Below a setting that waits for that stands its date.
 
 """
 SHOWN = {
@@ -32,12 +34,10 @@ SHOWN = {
 }
 
 
-def render_page(table: pd.DataFrame, scale: float) -> str:
+def render_page(table: pd.DataFrame) -> str:
     """Render the page in Markdown: a section per tuple of statistics, a table per setting."""
-    parts = [_HEAD]
-    if scale < 1:
-        parts.append(f"From a calibration with {100 * scale:g} % of the runs.\n")
-    parts += [_summary(table)]
+    table = table.assign(current=is_current(table))
+    parts = [_HEAD, _summary(table)]
     tuples = declared_tuples()
     for place, rows_of_tuple in table.groupby("declared", sort=False):
         parts.append(f"\n## {place.removeprefix('macroscope.').partition(':')[0]}\n")
@@ -47,6 +47,8 @@ def render_page(table: pd.DataFrame, scale: float) -> str:
             parts.append(f"`{pattern}`: {reason}.\n")
         for setting, rows in rows_of_tuple.groupby("setting", sort=False):
             parts.append(f"\n### {setting}\n")
+            if not rows["current"].all():
+                parts.append(f"Of {rows['date'].min()}: code that this setting runs has changed since.\n")
             parts.append(_table(rows))
     return "\n".join(parts).rstrip() + "\n"
 
@@ -54,7 +56,11 @@ def render_page(table: pd.DataFrame, scale: float) -> str:
 def _summary(table: pd.DataFrame) -> str:
     verdicts = table["verdict"].str.partition(":")[0].value_counts()
     counted = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
-    return f"{len(table)} claims in {table[['declared', 'setting']].drop_duplicates().shape[0]} settings: {counted}.\n"
+    settings = table.groupby(["declared", "setting"])["current"].all()
+    return (
+        f"{len(table)} claims in {len(settings)} settings: {counted}. {settings.sum()} of the settings were simulated"
+        " with the present code.\n"
+    )
 
 
 def _promises(statistics: tuple[Statistic, ...]) -> str:

@@ -2,10 +2,9 @@
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple, dataclass
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -14,11 +13,9 @@ import pandas as pd
 from scipy.stats import binom
 
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
-from macroscope.fingerprint import fingerprint
 from macroscope.statistics.declaration import Statistic, match_declaration
 
-from .promises import all_cases, declared_tuples, module_of_case
+from .promises import all_cases, declared_tuples
 from .setting import MEAN, Case, Setting
 
 LEVELS = (0.05, 0.01)
@@ -42,32 +39,14 @@ class Job:
     last: int
 
 
-def simulate_job(job: Job, folder: Path | None = None) -> pd.DataFrame:
-    """Simulate runs: columns run, statistic, value, low, high, p, truth.
-
-    Parameters
-    ----------
-    folder
-        Folder in which the runs are kept, by the code that they ran and their seeds. A later call reads them.
-    """
-    if folder is None:
-        return _simulate(job)
-    code = fingerprint([module_of_case(all_cases()[job.case])])
-    path = folder / f"{'-'.join(map(str, _seeds(job)))}-{job.first}-{job.last}-{code}.pickle.gz"
-    if not path.exists():
-        runs = _simulate(job)
-        with atomic(path) as part:
-            runs.to_pickle(part)
-    return pd.read_pickle(path)
-
-
 def _seeds(job: Job) -> tuple[int, int]:
     """Return seeds of a setting, which stay when others are added."""
     case = all_cases()[job.case]
     return crc32(case.declared.encode()), crc32(case.settings[job.setting].name.encode())
 
 
-def _simulate(job: Job) -> pd.DataFrame:
+def simulate_job(job: Job) -> pd.DataFrame:
+    """Simulate runs: columns run, statistic, value, low, high, p, truth."""
     setting = all_cases()[job.case].settings[job.setting]
     rows = []
     for run in range(job.first, job.last):
@@ -79,36 +58,34 @@ def _simulate(job: Job) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "statistic", "value", "low", "high", "p", "truth"])
 
 
-def calibrate(scale: float, processes: int, only: str = "", folder: Path | None = None) -> pd.DataFrame:
-    """Run all settings; one row per setting, statistic and claim.
+def list_settings(only: str = "") -> list[tuple[int, int]]:
+    """List the settings as (number of the case, number of the setting); see `calibrate`."""
+    return [(c, s) for c, case in enumerate(all_cases()) if only in case.declared for s in range(len(case.settings))]
+
+
+def calibrate(settings: Sequence[tuple[int, int]], scale: float, processes: int) -> Iterator[pd.DataFrame]:
+    """Run settings, and yield the rates of each as soon as its runs are finished; see `evaluate`.
 
     Parameters
     ----------
+    settings
+        Numbers of cases and of their settings.
     scale
         Share of the runs of each setting, in (0, 1]; `FEWEST_RUNS` are made in any case.
     processes
         Number of processes.
-    only
-        Part of the names of the tuples whose cases are run.
-    folder
-        Folder in which finished runs are kept; see `simulate_job`.
     """
-    settings = [
-        (c, s, max(FEWEST_RUNS, round(setting.runs * scale)))
-        for c, case in enumerate(all_cases())
-        if only in case.declared
-        for s, setting in enumerate(case.settings)
-    ]
-    parts = [[Job(c, s, k, min(k + _CHUNK, runs)) for k in range(0, runs, _CHUNK)] for c, s, runs in settings]
     os.environ["OMP_NUM_THREADS"] = "1"
-    tables = []
     with ProcessPoolExecutor(processes) as pool:
-        waiting = [[pool.submit(simulate_job, job, folder) for job in jobs] for jobs in parts]
-        for (c, s, _), futures in zip(settings, waiting, strict=True):
+        waiting = []
+        for c, s in settings:
+            runs = max(FEWEST_RUNS, round(all_cases()[c].settings[s].runs * scale))
+            jobs = [Job(c, s, first, min(first + _CHUNK, runs)) for first in range(0, runs, _CHUNK)]
+            waiting.append([pool.submit(simulate_job, job) for job in jobs])
+        for (c, s), futures in zip(settings, waiting, strict=True):
             case = all_cases()[c]
             simulated = pd.concat([future.result() for future in futures], ignore_index=True)
-            tables.append(evaluate(simulated, case, case.settings[s]))
-    return pd.concat(tables, ignore_index=True)
+            yield evaluate(simulated, case, case.settings[s])
 
 
 def evaluate(simulated: pd.DataFrame, case: Case, setting: Setting) -> pd.DataFrame:

@@ -3,18 +3,19 @@
 `make calibration` runs all of it.
 """
 
+import pandas as pd
 import pytest
 
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.tidy import Estimate
 
-from . import promises, running
+from . import page, promises, running, store
 from .setting import Case, Setting
 
 
 @pytest.fixture(scope="module")
 def table():
-    return running.calibrate(0.006, 1)
+    return pd.concat(running.calibrate(running.list_settings(), 0.006, 1), ignore_index=True)
 
 
 def test_every_promise_has_a_null_and_a_truth(table):
@@ -58,13 +59,38 @@ def test_broken_promises_are_found(monkeypatch, low, p, verdict):
     assert set(evaluated["verdict"]) <= {verdict, "conservative"} - ({"conservative"} if verdict != "holds" else set())
 
 
-def test_finished_runs_are_read_until_their_code_changes(monkeypatch, tmp_path):
-    place = next(n for n, case in enumerate(promises.all_cases()) if "languages" in case.declared)
-    first = running.simulate_job(running.Job(place, 0, 0, 2), tmp_path)
-    monkeypatch.setattr(running, "_simulate", lambda job: first.assign(value=-1.0))
-    assert running.simulate_job(running.Job(place, 0, 0, 2), tmp_path).equals(first)
-    monkeypatch.setattr(running, "fingerprint", lambda modules: "other")
-    assert set(running.simulate_job(running.Job(place, 0, 0, 2), tmp_path)["value"]) == {-1.0}
+@pytest.fixture
+def kept(tmp_path):
+    """Return the rates of three runs of each setting of the languages, as a calibration keeps them."""
+    settings = running.list_settings("languages")
+    table = store.read_rates(tmp_path / "rates.csv")
+    for setting, rates in zip(settings, running.calibrate(settings, 0.001, 1), strict=True):
+        table = store.replace_rates(table, store.key_of(setting), rates, "2026-01-01")
+    store.write_rates(tmp_path / "rates.csv", table)
+    return settings, store.read_rates(tmp_path / "rates.csv")
+
+
+def test_kept_settings_are_not_repeated_until_their_code_changes(kept):
+    settings, table = kept
+    assert store.list_outdated(table, settings) == []
+    first = (table["declared"] == table["declared"][0]) & (table["setting"] == table["setting"][0])
+    edited = table.assign(code=table["code"].where(~first, "other"))
+    assert [store.key_of(setting) for setting in store.list_outdated(edited, settings)] == [store.key_of(settings[0])]
+    assert store.list_outdated(table[~first], settings) == [settings[0]]
+
+
+def test_a_setting_is_replaced_in_its_place(kept):
+    settings, table = kept
+    rates = next(running.calibrate(settings[:1], 0.001, 1))
+    replaced = store.replace_rates(table, store.key_of(settings[0]), rates, "2026-02-02")
+    assert set(replaced["date"]) == {"2026-01-01", "2026-02-02"} or len(settings) == 1
+    assert replaced.drop(columns="date").round(4).equals(table.drop(columns="date"))
+
+
+def test_the_page_says_which_settings_are_of_other_code(kept):
+    _, table = kept
+    assert "code that this setting runs has changed since" not in page.render_page(table)
+    assert "Of 2026-01-01: code that this setting runs" in page.render_page(table.assign(code="other"))
 
 
 def test_seeds_of_a_setting_stay_when_others_are_added(monkeypatch):
