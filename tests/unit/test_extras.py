@@ -5,8 +5,8 @@ import re
 import pytest
 
 from macroscope import extras
+from macroscope.criticize.choice import choose
 from macroscope.criticize.profile import Profile
-from macroscope.criticize.run import choose
 from macroscope.errors import MacroscopeError
 from macroscope.extras import extra_with, missing_extras
 from macroscope.plan import Plan

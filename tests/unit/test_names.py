@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from macroscope.config.schema import parse_config
 from macroscope.corpora.raw_files import number_parts
-from macroscope.criticize.run import names_of_candidates
+from macroscope.criticize.inputs import names_of_candidates
 from macroscope.errors import MacroscopeError
 from macroscope.files import SNAKEFILE
 from macroscope.options import LONGEST_NAME

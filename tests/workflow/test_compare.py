@@ -11,8 +11,8 @@ import pytest
 
 import macroscope
 from macroscope.api.comparison import prepare
+from macroscope.criticize.choice import default_critics
 from macroscope.criticize.inputs import GivenFields
-from macroscope.criticize.run import default_critics
 from macroscope.execution.tasks import Machine
 from macroscope.files import REPOSITORY, SNAKEFILE, SNAKEMAKE_PROFILE
 from macroscope.plan.steps import tasks_of

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from macroscope.config.schema import parse_config
+from macroscope.criticize.choice import choose
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import table_of
-from macroscope.criticize.run import choose, implied_config, profile_collections
+from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.standard_input import store_standard_input
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError

@@ -5,9 +5,10 @@ from collections import Counter
 
 import pytest
 
+from macroscope.criticize.choice import choose, default_critics
 from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
 from macroscope.criticize.profile import profile_texts, table_of
-from macroscope.criticize.run import choose, default_critics, implied_config, profile_collections
+from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.typesetting import count_marks, describe_marks, describe_typesetting, different_families
 from macroscope.errors import MacroscopeError
 from tests.unit.natural_language.samples import SAMPLES

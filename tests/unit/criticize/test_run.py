@@ -13,17 +13,11 @@ import pytest
 from macroscope.api.texts import read_texts
 from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
+from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
 from macroscope.criticize.folder import unlock, write_config
+from macroscope.criticize.inputs import names_of_candidates
 from macroscope.criticize.profile import Profile, profile_texts, table_of
-from macroscope.criticize.run import (
-    _is_cross_fitted,
-    choose,
-    default_critics,
-    implied_config,
-    names_of_candidates,
-    profile_collections,
-    require_output,
-)
+from macroscope.criticize.run import implied_config, profile_collections, require_output
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError

@@ -87,6 +87,15 @@ def test_a_run_shows_an_estimate_then_a_line_every_so_often(tmp_path):
     assert terminal.getvalue().count("\n") == 2
 
 
+def test_news_of_a_finished_job_are_shown_once(tmp_path):
+    terminal = io.StringIO()
+    news = {"project_clusters": "clusters: mine 81 %\n"}
+    progress = RunProgress(10_000, 2, tmp_path / "log", terminal, Clock(), lambda rule: news.pop(rule, ""))
+    progress.read(io.StringIO(STATS))
+    progress.read(io.StringIO("Finished jobid: 3 (Rule: project_clusters)\nFinished jobid: 4 (Rule: write_report)\n"))
+    assert terminal.getvalue().splitlines()[1:] == ["clusters: mine 81 %"]
+
+
 def test_nothing_to_do_shows_nothing(tmp_path):
     terminal = io.StringIO()
     progress = RunProgress(10_000, 2, tmp_path / "log", terminal)

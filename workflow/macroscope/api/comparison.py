@@ -13,6 +13,7 @@ from tqdm import tqdm
 from macroscope.api.inputs import write_sides
 from macroscope.api.result import Comparison, require_new, write_reasons
 from macroscope.criticize import run
+from macroscope.criticize.choice import choose
 from macroscope.criticize.folder import render_config
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
@@ -135,7 +136,7 @@ def prepare(
     real, judged = write_sides(reference, candidates, folder / _TEXTS)
     profile, profiles = run.profile_collections(real, judged, given)
     language = choose_language(profile.languages, requested)
-    choice = run.choose(profile, profiles, critics, language)
+    choice = choose(profile, profiles, critics, language)
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     for name, chosen in options.items():
         config["critics"][name] |= chosen

@@ -12,7 +12,7 @@ from macroscope.printing import Json, print_json, records_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from macroscope.criticize.run import Choice
+    from macroscope.criticize.choice import Choice
     from macroscope.plan import Plan
 
 
@@ -62,6 +62,7 @@ def criticize(
     report, 2 wrong usage.
     """
     from macroscope.criticize import run
+    from macroscope.criticize.choice import choose
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language, describe_differences
     from macroscope.criticize.profile import records_of as records_of_profiles
@@ -85,7 +86,7 @@ def criticize(
     table = table_of(profile, profiles)
     if not json:
         print_profile(table, of_languages, of_marks)
-    choice = run.choose(profile, profiles, critic or [], spoken)
+    choice = choose(profile, profiles, critic or [], spoken)
     if not json:
         _print_choice(choice, choice.compared(profile))
     config = run.implied_config(profile, profiles, choice, seed, spoken, matched_length)

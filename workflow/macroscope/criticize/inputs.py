@@ -1,5 +1,6 @@
 """The collections of `macroscope criticize`: files, and the texts to read of them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -7,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.corpora.files import FieldNames
+from macroscope.corpora.files.containers import KNOWN_SUFFIXES
 from macroscope.corpora.files.layout import UnknownRecords, examine, has_field
 from macroscope.corpora.files.reading import list_models
 from macroscope.corpora.files.selection import Selection, Side
 from macroscope.errors import MacroscopeError, UsageError
+from macroscope.options import KEPT_NAMES, fit_for_paths
+
+CORPUS = "reference"
+"""Name of the real texts as a corpus."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +101,8 @@ def make_texts(files: Sequence[Path], given: GivenFields, side: Side) -> Input:
     return Input(files, Selection(FieldNames(text=given.text, prompt=given.prompt, id=given.id), side=side))
 
 
-def make_candidates(candidates: Sequence[Path], given: GivenFields) -> list[tuple[Path, Input]]:
-    """Return the candidates, each with the path or the name of the model that it is called after.
+def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str, Input]:
+    """Return the candidates by name: that of their file, or of their model.
 
     Raises
     ------
@@ -106,12 +112,15 @@ def make_candidates(candidates: Sequence[Path], given: GivenFields) -> list[tupl
     fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id, model=given.model)
     selection = Selection(fields, side="models")
     if given.model is None:
-        return [(path, Input([path], selection)) for path in candidates]
-    return [
-        (Path(model), Input([path], replace(selection, only_model=model)))
-        for path in candidates
-        for model in _list_models(path, selection)
-    ]
+        called = [(path, Input([path], selection)) for path in candidates]
+    else:
+        called = [
+            (Path(model), Input([path], replace(selection, only_model=model)))
+            for path in candidates
+            for model in _list_models(path, selection)
+        ]
+    names = names_of_candidates([path for path, _ in called])
+    return {name: each for name, (_, each) in zip(names, called, strict=True)}
 
 
 def _list_models(path: Path, selection: Selection) -> list[str]:
@@ -119,3 +128,32 @@ def _list_models(path: Path, selection: Selection) -> list[str]:
     if not models:
         raise MacroscopeError(f"{path}: the field {selection.fields.model!r} names no model; give another one")
     return [model for model, _ in models.most_common()]
+
+
+def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
+    """Return names for the candidates from their files: unique on any disk, usable in paths, not reserved.
+
+    Files of one name are called after their folders, too: a/samples.jsonl and b/samples.jsonl are a-samples and
+    b-samples.
+    """
+    stems = Counter(_stem(file).casefold() for file in files)
+    taken = {name.casefold() for name in (*KEPT_NAMES, CORPUS)}
+    names: dict[str, Path] = {}
+    for file in files:
+        stem = _stem(file)
+        if stems[stem.casefold()] > 1 and (folder := fit_for_paths(file.resolve().parent.name)):
+            stem = fit_for_paths(f"{folder}-{stem}")
+        name, number = stem, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{stem}-no{number}"  # not "-2", which may be a version
+        taken.add(name.casefold())
+        names[name] = file
+    return names
+
+
+def _stem(file: Path) -> str:
+    """Return a file's name without the suffixes of its format, fit for paths; as in gpt-3.5-turbo, others stay."""
+    while file.suffix.lower() in KNOWN_SUFFIXES:
+        file = file.with_suffix("")
+    return fit_for_paths(file.name) or "candidate"

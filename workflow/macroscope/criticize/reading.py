@@ -3,10 +3,11 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from macroscope.corpora.files.reading import MODELS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
-from macroscope.criticize.inputs import Input
+from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.languages import choose_language, describe_differences
 from macroscope.criticize.shared_openings import warn_of_shared_openings
 from macroscope.documents import Count, Document, Provenance
@@ -42,6 +43,15 @@ def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Cou
         raise MacroscopeError(f"{name}: no texts in {', '.join(map(str, source.files))}; give files with texts")
     warn_of_shared_openings(name, documents)
     return documents, provenance.counts
+
+
+def read_sides(
+    reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields
+) -> tuple[list[Document], dict[str, list[Document]]]:
+    """Read the real texts, and those of each candidate by name; see `read_collection`."""
+    called = make_candidates(candidates, given)
+    real = read_collection("the real texts", make_reference(reference, candidates, given))
+    return real, {name: read_collection(name, each) for name, each in called.items()}
 
 
 def recognize_language(

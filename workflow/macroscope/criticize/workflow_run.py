@@ -22,7 +22,12 @@ _NOT_JOBS = {"all", "total", "job"}
 
 
 def run_workflow(
-    command: Sequence[str], log_file: Path, words: float, cores: str, environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    log_file: Path,
+    words: float,
+    cores: str,
+    environment: Mapping[str, str] | None = None,
+    news: Callable[[str], str] = lambda rule: "",
 ) -> int:
     """Run Snakemake with its output in a file, show its progress, and return its exit status.
 
@@ -36,10 +41,12 @@ def run_workflow(
         Number of cores, or "all".
     environment
         Further environment variables for Snakemake and its jobs.
+    news
+        Function of the rule of a job that has ended; it returns lines to show, or "".
     """
     log_file.parent.mkdir(parents=True, exist_ok=True)
     number = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
-    shown = RunProgress(words, number, log_file, sys.stderr)
+    shown = RunProgress(words, number, log_file, sys.stderr, news=news)
     with log_file.open("w", encoding="utf-8") as output:
         variables = os.environ | dict(environment or {})
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=variables)
@@ -75,13 +82,21 @@ class RunProgress:
         Stream to show the progress on.
     clock
         Function that returns the time in seconds.
+    news
+        See `run_workflow`.
     """
 
     def __init__(
-        self, words: float, cores: int, log_file: Path, terminal: TextIO, clock: Callable[[], float] = time.monotonic
+        self,
+        words: float,
+        cores: int,
+        log_file: Path,
+        terminal: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        news: Callable[[str], str] = lambda rule: "",
     ) -> None:
         self.words, self.cores, self.log_file = words, cores, log_file
-        self._terminal, self._clock = terminal, clock
+        self._terminal, self._clock, self._news = terminal, clock, news
         self._counts: dict[str, int] | None = None
         self._estimate: TimeEstimate | None = None
         self._rest, self._began, self._last = "", clock(), clock()
@@ -111,6 +126,8 @@ class RunProgress:
             self._counts[count[1]] = int(count[2])
         elif self._estimate is not None and (finished := _FINISHED.search(line)) and finished[1] in self._estimate.jobs:
             self._estimate.done[finished[1]] += 1
+            if lines := self._news(finished[1]):
+                self._write(f"\r\x1b[K{lines}" if self._is_terminal else lines)
 
     def _start(self, counts: dict[str, int]) -> None:
         """Show the estimate, as soon as the jobs are known and before the first one runs."""

@@ -7,9 +7,8 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from macroscope.criticize.inputs import GivenFields, make_candidates, make_reference
-from macroscope.criticize.reading import read_collection, recognize_language
-from macroscope.criticize.run import names_of_candidates
+from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.reading import read_sides, recognize_language
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.ranking.passages import WORDS, compute_text_numbers, split_passages
@@ -41,17 +40,14 @@ def rank(
     MacroscopeError
         If a collection has too few texts of a passage or more.
     """
-    called = make_candidates(candidates, given)
-    names = list(names_of_candidates([path for path, _ in called]))
-    real_texts = read_collection("the real texts", make_reference(reference, candidates, given))
-    texts = {name: read_collection(name, each) for name, (_, each) in zip(names, called, strict=True)}
+    real_texts, texts = read_sides(reference, candidates, given)
     language = recognize_language(real_texts, texts, language)
     real, _ = _compute_numbers("the real texts", real_texts, language)
     systems = [_compute_numbers(name, documents, language) for name, documents in texts.items()]
     measured = rank_systems(real, [numbers for numbers, _ in systems], NormalDist().inv_cdf((1 + CONFIDENCE) / 2))
     table = pd.DataFrame(
         {
-            "system": names,
+            "system": list(texts),
             "monotony": [each.value for each in measured],
             "ci_low": [each.low for each in measured],
             "ci_high": [each.high for each in measured],

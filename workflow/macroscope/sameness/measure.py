@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope import __version__
-from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.reading import read_collection, recognize_language
-from macroscope.criticize.run import CORPUS, names_of_candidates
 from macroscope.natural_language.words import lower_case_words
 from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
 from macroscope.sameness.phrases import PROMPT, REAL, SYSTEM, Integers, find_phrases, join_words, take_words
@@ -124,9 +123,7 @@ def measure_sameness(
 
 
 def _list_sources(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields) -> list[tuple[str, Input]]:
-    called = make_candidates(candidates, given)
-    names = names_of_candidates([path for path, _ in called])
-    sources = [(name, each) for name, (_, each) in zip(names, called, strict=True)]
+    sources = list(make_candidates(candidates, given).items())
     return [*sources, (REFERENCE, make_reference(reference, candidates, given))] if reference else sources
 
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from macroscope.criticize.inputs import GivenFields, make_texts
+from macroscope.criticize.choice import Choice, choose, default_critics
+from macroscope.criticize.inputs import CORPUS, GivenFields, make_texts
 from macroscope.criticize.profile import Profile, profile_texts
-from macroscope.criticize.run import CORPUS, Choice, choose, default_critics, implied_config
+from macroscope.criticize.run import implied_config
 from macroscope.critics import critics
 from macroscope.errors import UsageError
 from macroscope.extras import missing_extras
@@ -40,7 +41,7 @@ def profile_reference(reference: Sequence[Path], given: GivenFields) -> Profile:
 
 
 def choose_critics(profile: Profile, requested: Sequence[str], language: str) -> Choice:
-    """Choose the critics that can judge the texts; see `criticize.run.choose`. None is cross-fitted: texts are many."""
+    """Choose the critics that can judge the texts, as `criticize.choice` does; none is cross-fitted: texts are many."""
     return replace(choose(profile, [], requested, language), cross_fitted=[])
 
 

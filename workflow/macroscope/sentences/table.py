@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.corpora.splits import assign_split
-from macroscope.criticize.inputs import GivenFields, make_candidates, make_reference
-from macroscope.criticize.reading import read_collection, recognize_language
-from macroscope.criticize.run import names_of_candidates
+from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.reading import read_sides, recognize_language
 from macroscope.critics import get_critic
 from macroscope.critics.attributions import Span
 from macroscope.critics.language_fit import language_fit
@@ -59,10 +58,7 @@ def score_sentences(
     MacroscopeError
         If the critic does not fit the language, or the real texts are too few or too short to learn from.
     """
-    called = make_candidates(candidates, given)
-    names = list(names_of_candidates([path for path, _ in called]))
-    real = read_collection("the real texts", make_reference(reference, candidates, given))
-    texts = {name: read_collection(name, each) for name, (_, each) in zip(names, called, strict=True)}
+    real, texts = read_sides(reference, candidates, given)
     language = recognize_language(real, texts, language)
     options = make_options(language)
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:

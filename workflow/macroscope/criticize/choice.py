@@ -1,0 +1,159 @@
+"""The choice of the critics that can judge a user's texts, and of the use of the real ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from macroscope.criticize.profile import Profile
+from macroscope.critics import critics
+from macroscope.critics.declaration import COUNTED, Critic
+from macroscope.critics.fold_options import FOLDS
+from macroscope.critics.language_fit import LanguageFit, language_fit
+from macroscope.errors import MacroscopeError
+from macroscope.extras import missing_extras, name_command
+from macroscope.natural_language.languages import ENGLISH
+from macroscope.registry import require
+
+_FEWEST_TEXTS = 2
+_MANY_TEXTS = 1000
+"""Number of real texts from which on no critic is cross-fitted: a split leaves enough to compare."""
+_ENOUGH_FOR_FOLDS = 1.5
+"""Multiple of a critic's `fewest` from which on it is cross-fitted: a third of the texts is then half of these."""
+
+
+def default_critics() -> dict[str, Mapping[str, Any]]:
+    """Return the critics that run by default, with their options."""
+    return {name: plugin.data.criticize for name, plugin in critics().items() if plugin.data.criticize is not None}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The critics to run, and the use of the reference.
+
+    Attributes
+    ----------
+    critics
+        Names of the critics to run.
+    reasons
+        A sentence about each default critic that is left out, or that fits the language in part.
+    has_splits
+        Whether the reference has splits of its own.
+    cross_fitted
+        Names of the critics that compare all of the reference by cross-fitting (`critics.cross_fitting`).
+    """
+
+    critics: list[str]
+    reasons: list[str]
+    has_splits: bool
+    cross_fitted: list[str] = field(default_factory=list)
+
+    @property
+    def learning(self) -> list[str]:
+        """Return the critics that learn from the reference."""
+        return [name for name in self.critics if critics()[name].data.learns]
+
+    @property
+    def splitting(self) -> list[str]:
+        """Return the critics that learn from a part of the reference, and compare the other part."""
+        return [name for name in self.learning if name not in self.cross_fitted]
+
+    def options(self, critic: str) -> dict[str, Any]:
+        """Return the options of a critic."""
+        declared = critics()[critic].data
+        folds = {FOLDS: declared.criticize_folds} if critic in self.cross_fitted else {}
+        return {**(declared.criticize or {}), **folds}
+
+    def compared(self, reference: Profile) -> dict[str, int]:
+        """Return critic -> number of texts of the reference that it compares candidates with."""
+        held_out = reference.splits["test"]
+        limited = self.critics if self.learning and self.has_splits else self.splitting
+        return {name: held_out if name in limited else reference.documents for name in self.critics}
+
+
+def choose(
+    reference: Profile, candidates: Sequence[Profile], requested: Sequence[str], language: str = ENGLISH
+) -> Choice:
+    """Choose the critics that can judge the texts.
+
+    Parameters
+    ----------
+    requested
+        Critics to run even if the texts are fewer than they declare, as long as there is a text that they can read;
+        empty: the default critics.
+    language
+        Language of the texts; critics that do not fit it are left out, unless they are requested.
+
+    Raises
+    ------
+    MacroscopeError
+        If a collection has too few texts, or a requested critic cannot judge them.
+    """
+    for profile in (reference, *candidates):
+        if profile.documents < _FEWEST_TEXTS:
+            raise MacroscopeError(
+                f"{profile.name}: {profile.documents} text{'s' if profile.documents != 1 else ''}; give at least"
+                f" {_FEWEST_TEXTS} in each collection: a single text allows no confidence interval and no test"
+            )
+    chosen, reasons, lacking_extra = [], [], dict[str, list[str]]()
+    for name in dict.fromkeys(requested or default_critics()):
+        critic = require(name, critics(), "critic")
+        fit = language_fit(critic.data, critic.options(**(critic.data.criticize or {})), language)
+        lacking = (None if requested else _refusal(fit)) or _lacking(
+            critic.data, reference, candidates, bool(requested)
+        )
+        if lacking is None and (extra := _missing_extra(name)) is not None:
+            lacking_extra.setdefault(extra, []).append(name)
+        elif lacking is None:
+            chosen.append(name)
+            reasons += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
+        elif requested:
+            raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or choose another critic")
+        else:
+            reasons.append(f"The critic '{name}' is left out: {lacking}.")
+    for extra, names in lacking_extra.items():
+        if requested:
+            raise MacroscopeError(
+                f"--critic {names[0]}: it needs the extra '{extra}', which is not installed; {name_command(extra)}, or"
+                " choose another critic"
+            )
+        reasons.append(
+            f"Left out, since the extra '{extra}' is not installed: {', '.join(names)}; {name_command(extra)} adds it."
+        )
+    cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
+    return Choice(chosen, reasons, reference.has_splits, cross_fitted)
+
+
+def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
+    """Return whether a critic is cross-fitted: texts are few, and a third of them is enough to learn from."""
+    if critic.criticize_folds == 1 or reference.has_splits or reference.documents >= _MANY_TEXTS:
+        return False
+    counted = reference.counted()
+    return all(counted[kind] >= _ENOUGH_FOR_FOLDS * fewest for kind, fewest in critic.fewest.items())
+
+
+def _refusal(fit: LanguageFit) -> str | None:
+    """Return why a critic cannot judge texts in a language; None if it can."""
+    return "; ".join(fit.refusals) or None
+
+
+def _missing_extra(name: str) -> str | None:
+    """Return an extra that a critic needs under its default options and that is not installed; None if it has all."""
+    critic = critics()[name]
+    return next(iter(missing_extras(critic.data.extras, critic.options(**critic.data.criticize or {}))), None)
+
+
+def _lacking(critic: Critic, reference: Profile, candidates: Sequence[Profile], is_requested: bool) -> str | None:
+    """Return a sentence about what the texts lack for a critic; None if they lack nothing."""
+    sides = [(reference, "the reference", critic.fewest)]
+    sides += [(candidate, f"'{candidate.name}'", critic.fewest_candidates) for candidate in candidates]
+    for profile, name, required in sides:
+        for kind, fewest in required.items():
+            count, needed = profile.counted()[kind], 1 if is_requested else fewest
+            if count < needed:
+                return f"it needs {fewest} {COUNTED[kind]}, and {name} has {count}"
+    if not critic.learns:
+        return None
+    for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):
+        if not reference.splits[split]:
+            return f"no reference text is in the split '{split}', which {use}; give more texts, or each its 'split'"
+    return None

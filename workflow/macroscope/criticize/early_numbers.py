@@ -1,0 +1,84 @@
+"""Numbers of a run before it ends: each critic's detectability, as soon as its two-sample tests are finished."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope.matched_length import is_matched
+from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.plan import Plan
+from macroscope.reporting.formats import format_percent
+from macroscope.reporting.scorecard_text import readable_name
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
+from macroscope.tables import read_csv
+
+HEADING = "Detectability as critics finish, 50 % is chance; verdicts and warnings follow at the end:"
+MOST_SYSTEMS = 5
+"""Largest number of systems in a line: those that differ most from real text."""
+_RULE = "two_sample_test"
+
+
+class EarlyNumbers:
+    """The lines to print while a run goes on.
+
+    Parameters
+    ----------
+    plan
+        Plan of the run.
+    folder
+        Folder in which it runs.
+    """
+
+    def __init__(self, plan: Plan, folder: Path) -> None:
+        self._waiting = {
+            (critic, corpus): folder / plan.critics.place(_RULE, critic, corpus=corpus)
+            for (critic, corpus), systems in plan.critics.chapters.items()
+            if systems
+        }
+        self._before = {chapter: _changed(path) for chapter, path in self._waiting.items()}
+        self._is_first = True
+
+    def __call__(self, rule: str) -> str:
+        """Return the new lines after a job of a rule has ended; "" if there are none."""
+        if not rule.startswith(_RULE):
+            return ""
+        finished = [chapter for chapter, path in self._waiting.items() if _changed(path) != self._before[chapter]]
+        lines = [line for critic, corpus in finished if (line := self._take(critic, corpus))]
+        if lines and self._is_first:
+            self._is_first = False
+            lines.insert(0, HEADING)
+        return "".join(f"{line}\n" for line in lines)
+
+    def _take(self, critic: str, corpus: str) -> str:
+        return describe_detectability(critic, read_csv(self._waiting.pop((critic, corpus))))
+
+
+def _changed(path: Path) -> int:
+    """Return when a file was changed, in nanoseconds; 0 if there is none."""
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+def describe_detectability(critic: str, tests: pd.DataFrame) -> str:
+    """Return a line about the systems that a critic tells from real text, the most different first; "" without any.
+
+    Parameters
+    ----------
+    tests
+        The critic's classifier two-sample tests, as in its table of statistics.
+    """
+    rows = tests[(tests["statistic"] == C2ST_AUC) & tests["value"].notna()].set_index("system")
+    others = [name for name in rows.index if name in (CONTROL, SPLIT_HALF) or is_matched(name)]
+    systems = rows.drop(index=others).sort_values("value", ascending=False, kind="stable")
+    if systems.empty:
+        return ""
+    shown = [_describe(str(name), row) for name, row in systems.head(MOST_SYSTEMS).iterrows()]
+    if len(systems) > MOST_SYSTEMS:
+        shown.append(f"{len(systems) - MOST_SYSTEMS} more below these")
+    if SPLIT_HALF in rows.index:
+        shown.append(_describe(SPLIT_HALF, rows.loc[SPLIT_HALF]))
+    return f"  {critic}: {'; '.join(shown)}"
+
+
+def _describe(system: str, row: pd.Series) -> str:
+    low, high = (format_percent(row[end]) for end in ("ci_low", "ci_high"))
+    return f"{readable_name(system)} {format_percent(row['value'])} % [{low}, {high}]"
