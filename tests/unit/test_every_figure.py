@@ -159,7 +159,14 @@ def texts(systems):
     return {name: table for name in (CONTROL, *systems)}
 
 
-RANKS = pd.DataFrame({"rank": [1, 10, 900], "share": [0.1, 0.01, 1e-6], "zipf": [0.1, 0.01, 1e-6]})
+RANKS = pd.DataFrame(
+    {
+        "rank": [1, 10, 900],
+        "share": [0.1, 0.01, 1e-6],
+        "real_share": [0.2, 0.01, float("nan")],
+        "zipf": [0.1, 0.01, 1e-6],
+    }
+)
 GROWTH = pd.concat(
     pd.DataFrame({"mean_tokens": [50, 100], "mean_types": [30, 50], "standard_error": 1.0, "prefix": prefix})
     for prefix in ("heaps", "heaps_bigram")

@@ -37,7 +37,8 @@ def write_evidence(
     """Write the evidence of a system with these texts into the folder `output`; `permutation` is that of blocks.
 
     ranks.csv
-        rank, share (of all tokens), zipf (share under the own fit), at ranks evenly spaced on a logarithmic scale.
+        rank, share, real_share (of all tokens) and zipf (share under the fit to `share`), at ranks evenly spaced on a
+        logarithmic scale and at equal numbers of tokens; see `tabulate_ranks`.
     <prefix>.csv, for each prefix in `growth.TYPES`
         Type-token curve and its distances at every length; see `growth.curve`.
     quantiles.csv
@@ -51,7 +52,7 @@ def write_evidence(
     """
     with atomic(output) as folder:
         folder.mkdir(parents=True)
-        write_csv(tabulate_ranks(candidate), folder / "ranks.csv")
+        write_csv(tabulate_ranks(reference, candidate, seed), folder / "ranks.csv")
         for prefix in growth.TYPES:
             curve = growth.curve(reference.texts, candidate.texts, prefix, options, seed, permutation)
             write_csv(curve, folder / f"{prefix}.csv")
@@ -69,14 +70,32 @@ def tabulate_first_texts(texts: Iterable[Document]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["id", "text"])
 
 
-def tabulate_ranks(collection: TokenCounts) -> pd.DataFrame:
-    """Tabulate the share of all tokens at `RANKS_SHOWN` or fewer ranks, observed and under the fitted law."""
-    counts = rank_counts(np.asarray(collection.counts.sum(axis=0)).ravel())
+def tabulate_ranks(reference: TokenCounts, candidate: TokenCounts, seed: int) -> pd.DataFrame:
+    """Tabulate the shares of all tokens at `RANKS_SHOWN` or fewer ranks, on both sides and under the fitted law.
+
+    The more tokens, the more ranks. So the tokens of the larger side are thinned at random to the number of the smaller
+    one. A share is NaN beyond the last rank of its side.
+    """
+    totals = [np.asarray(side.counts.sum(axis=0)).ravel() for side in (candidate, reference)]
+    tokens = min(total.sum() for total in totals)
+    rng = np.random.default_rng(seed)
+    counts, real = (rank_counts(_thin(total, tokens, rng)) for total in totals)
     if not len(counts):
-        return pd.DataFrame(columns=["rank", "share", "zipf"])
-    rank = np.unique(np.geomspace(1, len(counts), RANKS_SHOWN).astype(int))
-    law = zipf_law(fit_zipf(counts), rank)
-    return pd.DataFrame({"rank": rank, "share": counts[rank - 1] / counts.sum(), "zipf": law})
+        return pd.DataFrame(columns=["rank", "share", "real_share", "zipf"])
+    rank = np.unique(np.geomspace(1, max(len(counts), len(real)), RANKS_SHOWN).astype(int))
+    shares = {"share": _shares_at(rank, counts), "real_share": _shares_at(rank, real)}
+    return pd.DataFrame({"rank": rank, **shares, "zipf": zipf_law(fit_zipf(counts), rank)})
+
+
+def _thin(counts: Array, tokens: float, rng: np.random.Generator) -> Array:
+    """Keep each token with the probability that leaves this number on average."""
+    return counts if counts.sum() <= tokens else rng.binomial(counts.astype(np.int64), tokens / counts.sum())
+
+
+def _shares_at(rank: Array, ranked: Array) -> Array:
+    """Return the share of all tokens at each rank; NaN beyond the last one."""
+    shares = np.append(ranked / ranked.sum(), np.nan)
+    return np.asarray(shares[np.minimum(rank - 1, len(ranked))])
 
 
 def tabulate_quantiles(texts: pd.DataFrame) -> pd.DataFrame:
