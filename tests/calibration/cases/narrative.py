@@ -1,4 +1,4 @@
-"""Detection rates, corrected by the rates in real text and in known damage; the worst place of a narrative."""
+"""Detection rates, corrected by the rates in real text and in known damage; worst place and order of a narrative."""
 
 from functools import partial
 
@@ -23,8 +23,8 @@ def sample_marks(rng: np.random.Generator, places: np.ndarray, rate: float) -> n
 
 
 def narratives(rng: np.random.Generator, n: int, start: int, damage: float, rise: float) -> pd.DataFrame:
-    """Sample narratives with a share of damaged places; `rise` raises the probability of their worst place."""
-    table = pd.DataFrame({"id": np.arange(start, start + n), "opening": ""})
+    """Sample narratives with a share of damaged places; `rise` raises the worst one's probability, and the order."""
+    table = pd.DataFrame({"id": np.arange(start, start + n), "opening": "", "order": rng.normal(1 + 6 * rise, 1, n)})
     for task, (false, true) in TASKS.items():
         places = rng.integers(FEWEST, MOST, n)
         rate = false + damage * (true - false)
@@ -56,7 +56,9 @@ def simulate(rng: np.random.Generator, n: int, m: int, damage: float = 0.0, rise
     truth = {f"{task}_corrected": damage for task in TASKS}
     truth |= {f"worst_{task}_mean": mean for task in TASKS}
     truth |= {f"worst_{task}_mean_difference": rise for task in TASKS}
+    truth |= {"order_mean": 1 + 6 * rise, "order_mean_difference": 6 * rise}
     if not rise:
+        truth |= {f"order_{name}": 0.0 for name in ("ks", "cliffs_delta", "hedges_g")}
         truth |= {f"worst_{task}_{name}": 0.0 for task in TASKS for name in ("ks", "cliffs_delta", "hedges_g")}
     return list_estimates(table), truth
 
@@ -69,12 +71,13 @@ CASE = Case(
         Setting(
             "a fifth of the places damaged, 200 against 60",
             partial(simulate, n=200, m=60, damage=0.2, rise=0.15),
-            power={"worst_*_mean_difference": 0.8},
+            power={"worst_*_mean_difference": 0.8, "order_mean_difference": 0.8},
             runs=500,
         ),
     ),
     {
         "*_corrected": "the intervals of three rates are combined, each wide enough for few marked places",
+        "order_ks": "the distance of two samples is above 0 if that of their populations is 0",
         "worst_*_ks": "the distance of two samples is above 0 if that of their populations is 0",
     },
 )

@@ -95,6 +95,11 @@ def test_the_judges_are_what_the_critic_is_put_together_from():
         assert inputs == [f"{OWN}/detectors/{task}.judge" for task in tasks]
 
 
+def test_the_order_is_learned_from_the_embeddings_of_the_judge():
+    embeddings = plan().inputs("narrative", "train")["embeddings"](names(corpus="wiki"))
+    assert embeddings == detect(plan(), "judge")["embeddings"]
+
+
 def test_one_judge_alone_embeds_what_it_reads_itself():
     assert "embeddings" not in plan().inputs("narrative", "project")
     others = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-first"]}]
@@ -125,6 +130,7 @@ def test_a_detector_of_words_reads_no_embeddings():
     critics_plan = plan(detector={"level": "token"})
     assert "embeddings" not in detect(critics_plan, "judge")
     assert not critics_plan.inputs("narrative", "project").get("embeddings")
+    assert not critics_plan.inputs("narrative", "train").get("embeddings")
 
 
 @pytest.mark.parametrize("task", ["missing", "discordant"])

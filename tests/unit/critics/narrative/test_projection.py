@@ -6,10 +6,12 @@ import pytest
 
 from macroscope.critics.narrative import projection
 from macroscope.critics.narrative.detector import new_detector, read_narratives
-from macroscope.critics.narrative.embedding import embed_sentences
+from macroscope.critics.narrative.embedding import embed_sentences, embed_unique, load_sentence_encoder
+from macroscope.critics.narrative.latents import ORDER_MODEL
 from macroscope.critics.narrative.narratives import split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narrative.projection import project
+from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from ....tiny import simulated_documents, write_encoder
@@ -42,6 +44,24 @@ def projected(made, output, texts=None, **given):
         texts or Collection(folder / "texts.parquet"), folder, options=options, language="en", output=output, **given
     )
     return pd.read_parquet(output)
+
+
+def test_the_order_is_null_without_a_model_and_for_short_texts(made, tmp_path):
+    folder, options = made
+    assert projected(made, tmp_path / "none.parquet")["order"].isna().all()
+    texts = Collection(folder / "texts.parquet")
+    narratives = split_narratives(texts, "en", from_source=False)
+    vectors, cut = embed_unique(narratives.sentences, load_sentence_encoder(options))
+    width = vectors.shape[1]
+    model = OrderModel(np.zeros(width), np.eye(width), np.arange(width) / width, np.ones(9))
+    model.save(folder / ORDER_MODEL)
+    try:
+        table = projected(made, tmp_path / "some.parquet")
+    finally:
+        (folder / ORDER_MODEL).unlink()
+    assert table["order"].isna().tolist() == (table["sentences"] < 3).tolist()
+    vectors = narratives.with_vectors(vectors, cut).vectors[: narratives.lengths[0]]
+    assert table["order"][0] == pytest.approx(model.log_odds(vectors))
 
 
 def assert_same(first, second):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.latents import LATENTS, OPERATING_POINT
+from macroscope.critics.narrative.latents import LATENTS, OPERATING_POINT, ORDER
 from macroscope.critics.narrative.operating_point import OperatingPoint
 from macroscope.critics.narrative.scoring import score
 from macroscope.errors import MacroscopeError
@@ -18,7 +18,7 @@ POINTS = {
 }
 
 
-def write(folder, rows, tasks=("missing", "discordant")):
+def write(folder, rows, tasks=("missing", "discordant"), orders=None):
     """Write latents from rows (sentences, cut, missing, discordant), and operating points into the folder."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -26,6 +26,7 @@ def write(folder, rows, tasks=("missing", "discordant")):
     columns = ["sentences", "cut", "missing", "discordant"]
     data = {"id": [f"t{n}" for n in range(len(rows))], "opening": [""] * len(rows)}
     data |= {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+    data[ORDER] = orders or [None] * len(rows)
     pq.write_table(pa.Table.from_pydict(data, LATENTS), folder / "latents.parquet")
     for task in tasks:
         (folder / task).mkdir()

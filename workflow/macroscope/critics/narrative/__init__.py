@@ -1,8 +1,9 @@
 """The narrative critic: local coherence of sentences, measured by detectors of damage (cai2020).
 
-Latents: for each slot between two sentences the probability that a sentence is missing there, and for each sentence the
-probability that it replaces another one. Projection: detectors, trained on real narratives with known damage. Prior:
-the mean probability of such damage in real, undamaged text.
+Latents: for each slot between two sentences the probability that a sentence is missing there, for each sentence the
+probability that it replaces another one, and for each narrative the log odds that its sentences stand in their author's
+order. Projection: detectors and a model of the order, trained on real narratives with known damage. Prior: the mean
+probability of a missing or replaced sentence in real, undamaged text.
 
 In addition: further detectors for comparison, pre-training, autoencoders, and generation of sentences for the gaps;
 their rules are in rules/critics/narrative.smk.
@@ -37,11 +38,19 @@ CRITIC = Critic(
         "discordant_corrected": "share of sentences out of place, beyond that of real text",
         "missing": "places where a sentence is missing",
         "missing_corrected": "share of places where a sentence is missing, beyond that of real text",
+        "order": "order of the sentences (log odds)",
         "too_short": "texts of fewer than two sentences",
         "worst_discordant": "largest probability of a sentence out of place",
         "worst_missing": "largest probability of a missing sentence",
     },
-    readings=dict.fromkeys(("missing", "discordant", "worst_missing", "worst_discordant"), _READINGS),
+    readings={
+        **dict.fromkeys(("missing", "discordant", "worst_missing", "worst_discordant"), _READINGS),
+        "order": (
+            "sentences in a clearer order than in real text",
+            "sentences in a less clear order than in real text",
+        ),
+    },
+    features="features:read_features",
     plan="plan:NarrativePlan",
     attribution=AttributionScore(
         "latent NLL", "nats per place", "sentences that seem out of place, or before which a sentence seems missing"
@@ -49,7 +58,7 @@ CRITIC = Critic(
     stages={
         "train": Stage(
             "judges:train",
-            inputs="documents detectors? language seed checkpoints resampling",
+            inputs="documents detectors? embeddings? language seed checkpoints resampling",
             options=f"{_DETECTORS} pretraining false_positive_rate",
             megabytes=4000,
             folder=True,

@@ -1,4 +1,4 @@
-"""Comparison of the incoherence detected in a system's narratives with that in real ones.
+"""Comparison of the incoherence detected in a system's narratives with that in real ones, and of their order.
 
 A detector raises false alarms in real text, and misses part of the damage. So the rate of detection in a system is
 corrected for both (Rogan and Gladen 1978; `statistics.misclassification`): with s the system's rate, c the control's
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.latents import stream_latents
-from macroscope.critics.narrative.latents import DETECTION_COUNTS, LATENTS, TASKS
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, LATENTS, ORDER, TASKS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.critics.split_half import compare_with_control
 from macroscope.resampling import Resampling
@@ -33,6 +33,7 @@ STATISTICS = (
         for task in TASKS
     ),
     *(replace(statistic, pattern=f"worst_*_{statistic.pattern}") for statistic in NUMBERS),
+    *(replace(statistic, pattern=f"{ORDER}_{statistic.pattern}") for statistic in NUMBERS),
 )
 _REASON = "too few texts, or the detector's rate on known damage is not above its rate on real text"
 
@@ -50,7 +51,8 @@ def compare_latents(control_latents: Path, latents: Path, inference: Path, *, re
     data frame
         Rows of `statistics.tidy`, for each task: <task>_corrected (0 is real text, 1 damage everywhere; may be
         negative; undefined if the detector's rate on known damage may be no larger than on real text); for the largest
-        probability of each narrative, worst_<task>, the statistics of `statistics.columns`.
+        probability of each narrative, worst_<task>, and for the log odds of its order, `order`, the statistics of
+        `statistics.columns`.
     """
     points = read_operating_points(inference)
     known_damage = {task: _read_detection_counts(inference / task / DETECTION_COUNTS) for task in points}
@@ -84,19 +86,21 @@ def compare(
         )
         # Without an interval, the detector may be no better than chance; its corrected rate is noise.
         estimates.append(Estimate(f"{task}_corrected", UNDEFINED if np.isnan(low) else value, low, high))
-    worst = compare_columns(reference, candidate, [f"worst_{task}" for task in known_damage], resampling, KEYS)
-    numbers = worst.assign(statistic=worst["column"] + "_" + worst["statistic"])[ROWS]
+    columns = [f"worst_{task}" for task in known_damage]
+    columns += [ORDER] if reference[ORDER].notna().any() else []  # else there is no model of the order
+    compared = compare_columns(reference, candidate, columns, resampling, KEYS)
+    numbers = compared.assign(statistic=compared["column"] + "_" + compared["statistic"])[ROWS]
     sizes = (len(reference), len(candidate))
     return _Compared(pd.concat([rows_table(estimates, sizes, lambda _: _REASON), numbers], ignore_index=True))
 
 
 def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFrame:
-    """Read, per narrative and task: count_ (detected places), of_ (places) and worst_ (largest probability)."""
-    names = [f"{kind}_{task}" for task in points for kind in ("count", "of", "worst")]
+    """Read, per narrative, order and, per task, count_ (detected places), of_ (places), worst_ (largest probability)."""
+    names = [ORDER, *(f"{kind}_{task}" for task in points for kind in ("count", "of", "worst"))]
     empty = {key: pd.Series(dtype=str) for key in KEYS} | {name: pd.Series(dtype=float) for name in names}
     tables = [pd.DataFrame(empty)]
     for batch in (table.to_pandas() for table in stream_latents(latents, LATENTS)):
-        table = batch[list(KEYS)].copy()
+        table = batch[list(KEYS)].assign(**{ORDER: batch[ORDER].astype(float)})
         for task, point in points.items():
             places = [np.asarray(p, dtype=float) for p in batch[task]]
             table[f"count_{task}"] = [float((p >= point.threshold).sum()) for p in places]

@@ -85,6 +85,10 @@ class NarrativePlan(CriticPlan):
             return lambda wildcards: [
                 self._place(critic, wildcards.corpus, "detectors", f"{task}.{JUDGE}") for task in options.tasks
             ]
+        if stage == "train":
+            if not options.detector.reads_embeddings:
+                return None
+            return lambda wildcards: f"{self._embeddings(critic, JUDGE, wildcards.corpus)}/{OWN}"
         if not (options.detector.reads_embeddings and self._shares(critic)):
             return None
         return lambda wildcards: "/".join(

@@ -1,6 +1,7 @@
-"""Projection of documents onto probabilities of missing and of discordant sentences."""
+"""Projection of documents onto probabilities of missing and of discordant sentences, and the order of sentences."""
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ import pyarrow as pa
 from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
-from macroscope.critics.narrative.latents import LATENTS, TASKS
+from macroscope.critics.narrative.latents import LATENTS, ORDER, ORDER_MODEL, TASKS
 from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
+from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.documents import Collection
 from macroscope.progress import Progress
 from macroscope.statistics.pairing_keys import KEYS
@@ -27,17 +29,18 @@ def project(
     output: Path,
     signature: str = "",
 ) -> None:
-    """Compute the detectors' probabilities for every narrative; see `macroscope.critics.narrative.latents`.
+    """Compute every narrative's latents; see `macroscope.critics.narrative.latents`.
 
     Parameters
     ----------
     inference
-        Folder with a detector for each task.
+        Folder with a detector for each task, and the model of the order if there is one.
     embeddings
         Embeddings of these texts' sentences; default: they are computed here, if a detector reads them.
     """
     detectors = {task: Detector.load(inference / task) for task in options.tasks}
     reads_embeddings = any(detector.level != "token" for detector in detectors.values())
+    order = OrderModel.load(inference / ORDER_MODEL) if (inference / ORDER_MODEL).exists() else None
     encoder = None
     if reads_embeddings and embeddings is None:
         require_plain_encoder(options)
@@ -52,13 +55,13 @@ def project(
                 narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder))
             elif reads_embeddings and embeddings is not None:
                 narratives = SentenceVectors.read(embeddings, narratives, done)
-            yield _latents_table(narratives, detectors)
+            yield _latents_table(narratives, detectors, order)
             done += len(batch)
 
     write_latents(output, LATENTS, tables(), signature)
 
 
-def _latents_table(narratives: Narratives, detectors: Mapping[Task, Detector]) -> pa.Table:
+def _latents_table(narratives: Narratives, detectors: Mapping[Task, Detector], order: OrderModel | None) -> pa.Table:
     ends = narratives.starts[1:], narratives.starts[:-1]
     cut = np.zeros(len(narratives.sentences) + 1, dtype=np.int64)
     token = next((detector for detector in detectors.values() if detector.level == "token"), None)
@@ -74,4 +77,13 @@ def _latents_table(narratives: Narratives, detectors: Mapping[Task, Detector]) -
         task: read_narratives(detector, narratives) for task, detector in detectors.items()
     }
     columns |= {task: probabilities.get(task, [None] * len(narratives)) for task in TASKS}
+    columns[ORDER] = [None] * len(narratives) if order is None else _log_odds(narratives, order)
     return pa.Table.from_pydict(columns, LATENTS)
+
+
+def _log_odds(narratives: Narratives, order: OrderModel) -> list[float | None]:
+    """Return the log odds of each narrative's order; None if it has too few sentences."""
+    assert narratives.vectors is not None
+    starts = narratives.starts
+    odds = (order.log_odds(narratives.vectors[start:end]) for start, end in pairwise(starts))
+    return [None if np.isnan(value) else value for value in odds]

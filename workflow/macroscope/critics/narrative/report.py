@@ -51,6 +51,13 @@ HEADINGS = {
 SPLITS = {"train": "train", "valid": "valid", "test": "test", HELD_OUT: "held out, whole narratives"}
 BASELINES = {"people": "people", "position": "position alone", "single_sentence": "single sentences"}
 DOUBTFUL_SHOWN, ERRORS_SHOWN, WRITTEN_SHOWN = 5, 3, 5
+ORDER_SHOWN = {
+    "order_mean": ("mean log odds", 1.0),
+    "order_mean_difference": ("difference to real text", 1.0),
+    "order_ks": ("D to real text", 1.0),
+    "order_hedges_g": ("Hedges' g", 1.0),
+}
+"""Statistic of the order -> (heading, factor)."""
 USABLE_AUC = 0.55
 """Lower end of the judge's AUC interval up to which its detections are hardly better than chance."""
 
@@ -83,6 +90,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ),
         ReportItem("doubtful", "The most doubtful places", _doubtful_sentences(findings), shows_texts=True),
         *passage_items(findings, "Narratives of {system} with doubtful places"),
+        ReportItem("order", "Order of the sentences", statistics_table(statistics, ORDER_SHOWN)),
         ReportItem("worst", "Largest probability of a narrative", statistics_table(statistics, worst)),
         ReportItem(
             "divergences", "Divergences between distributions of the probabilities", divergence_table(statistics)

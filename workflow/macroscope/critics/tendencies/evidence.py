@@ -89,7 +89,9 @@ def tabulate_ranks(reference: TokenCounts, candidate: TokenCounts, seed: int) ->
 
 def _thin(counts: Array, tokens: float, rng: np.random.Generator) -> Array:
     """Keep each token with the probability that leaves this number on average."""
-    return counts if counts.sum() <= tokens else rng.binomial(counts.astype(np.int64), tokens / counts.sum())
+    if counts.sum() <= tokens:
+        return counts
+    return rng.binomial(counts.astype(np.int64), tokens / counts.sum()).astype(float)
 
 
 def _shares_at(rank: Array, ranked: Array) -> Array:
