@@ -95,7 +95,7 @@ def compare(
 
 
 def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFrame:
-    """Read, per narrative, order and, per task, count_ (detected places), of_ (places), worst_ (largest probability)."""
+    """Read, per narrative, order and, per task, count_ (detected places), of_ (places), worst_ (largest of them)."""
     names = [ORDER, *(f"{kind}_{task}" for task in points for kind in ("count", "of", "worst"))]
     empty = {key: pd.Series(dtype=str) for key in KEYS} | {name: pd.Series(dtype=float) for name in names}
     tables = [pd.DataFrame(empty)]
