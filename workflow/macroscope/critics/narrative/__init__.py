@@ -25,7 +25,7 @@ CRITIC = Critic(
     criticize={"tasks": ["discordant"], "draws": 2},
     fewest={"narratives": 60},
     latents="latents:LATENTS",
-    observes="coherence of consecutive sentences",
+    observes="coherence and order of consecutive sentences",
     statistics=(
         "scoring:STATISTICS",
         "comparison:STATISTICS",

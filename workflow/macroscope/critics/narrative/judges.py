@@ -1,4 +1,4 @@
-"""What systems are judged by: one detector per task, and a model of the order of sentences."""
+"""Judges of systems: one detector per task, and a model of the order of sentences."""
 
 import shutil
 from collections.abc import Sequence

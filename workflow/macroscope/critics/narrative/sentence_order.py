@@ -162,9 +162,9 @@ def _differences(
         position = _fit_position([c for n, c in enumerate(components) if n % _FOLDS != fold], rng)
         for n in range(fold, len(components), _FOLDS):
             score = components[n] @ position
-            own = describe_order(directions[n], score)
+            real = describe_order(directions[n], score)
             orders = [reorder(len(score), dose, rng) for dose in DOSES]
-            rows += [own - describe_order(directions[n][order], score[order]) for order in orders]
+            rows += [real - describe_order(directions[n][order], score[order]) for order in orders]
     differences = np.array(rows)
     return differences, np.maximum(differences.std(axis=0), 1e-9)
 
