@@ -41,6 +41,18 @@ def test_folded_lines_have_neither_capitals_nor_accents():
     assert [d.text for d in lines_of(headings=True, fold=True)][:2] == ["zoe", "one"]
 
 
+def test_tokenized_lines_are_the_tokens_of_moses_in_lower_case():
+    """As its scripts turn them out: replace-unicode-punctuation, normalize-punctuation, remove-non-printing-char,
+    tokenizer -no-escape."""
+    text = "Zoë’s “dog” (born 1,000 B.C.) isn't Mr. Smith's…\nAxoft (Russia) — Software\u200b."
+    document = Document("d", "test", None, (Section(None, text),))
+    assert [d.text for d in lines_of(document, tokenize=True)] == [
+        "zoë 's \" dog \" ( born 1,000 b.c. ) isn 't mr. smith 's ...",
+        "axoft ( russia ) - software .",
+    ]
+    assert next(d.text for d in lines_of(document, tokenize=True, fold=True)).startswith("zoe 's")
+
+
 def test_lines_may_be_split_by_themselves():
     many = Document("d", "train", None, (Section(None, "\n".join(map(str, range(300)))),))
     splits = {d.id: d.split for d in lines_of(many, split_by="line")}

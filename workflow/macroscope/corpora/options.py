@@ -105,6 +105,11 @@ class Lines(Options):
         description="document: the lines of a document are in one split; line: each line by the hash of its own id"
         " (meister2021), so that models see other lines of the articles that they are tested on.",
     )
+    tokenize: bool = Field(
+        False,
+        description="Tokens of Moses in lower case, separated by spaces, after its normalisation of punctuation"
+        " (meister2021); of ICU if Moses lacks the language.",
+    )
     fold: bool = Field(False, description="Lower case, without accents (meister2021).")
 
 
