@@ -28,7 +28,7 @@ from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import fit, style
 from macroscope.reporting import figures as reporting
 from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
-from macroscope.reporting.probabilities import plot_probabilities
+from macroscope.reporting.probabilities import COLUMNS, add_spread, plot_probabilities
 from macroscope.sameness import figures as sameness
 from macroscope.timelines import figure as timeline_figure
 
@@ -205,8 +205,10 @@ FIGURES = {
         pd.DataFrame({"epoch": [1, 2], "train_loss": [3.0, 2.0], "valid_loss": [3.1, 2.5]}), f"Training of {s[-1]}"
     ),
     (None, "plot_probabilities"): lambda s, _: plot_probabilities(
-        pd.DataFrame({"system": s, "corpus": "wiki", "spearman": 0.3, "ci_low": 0.1, "ci_high": 0.4}).assign(
-            estimate="clusters"
+        add_spread(
+            pd.DataFrame({name: 0.0 for name in COLUMNS} | {"system": s, "setting": s, "corpus": "wiki"}).assign(
+                estimate="clusters", spearman=0.3, ci_low=0.1, ci_high=0.4
+            )
         ),
         "wiki",
     ),

@@ -6,13 +6,20 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS, GREY
+from macroscope.config.schema import Config
 from macroscope.plotting import add_legend, label_rows, style, title_panel
 from macroscope.reporting.results import Results
 from macroscope.resampling import Resampling
 from macroscope.statistics.correlation import correlate
 
 MARKERS = "os^Dv"
-COLUMNS = ["corpus", "system", "estimate", "spearman", "ci_low", "ci_high", "p_value", "n", "seed", "signature"]
+COLUMNS = [
+    *("corpus", "system", "estimate", "spearman", "ci_low", "ci_high", "p_value", "n"),
+    *("setting", "seeds", "seed_mean", "seed_sd", "seed", "signature"),
+]
+"""`setting`: first system with the same model and options, apart from the seed of its samples; `seeds`: their number;
+`seed_mean`, `seed_sd`: mean and standard deviation of their correlations (NaN for one seed)."""
+_OVER_SEEDS = ("seeds", "seed_mean", "seed_sd")
 
 
 def probability_table(results: Results) -> pd.DataFrame:
@@ -23,6 +30,7 @@ def probability_table(results: Results) -> pd.DataFrame:
     data frame
         `COLUMNS`; a row per estimate and system whose samples come from the model's own distribution.
     """
+    first: dict[tuple[str, ...], str] = {}
     statistics = results.plan.config.statistics
     resampling = Resampling(
         statistics.resamples, statistics.permutations, statistics.confidence, results.plan.config.seed
@@ -30,6 +38,7 @@ def probability_table(results: Results) -> pd.DataFrame:
     rows = []
     for corpus, system in results.plan.reporting.known_log_q():
         table = pd.read_parquet(results.local(results.plan.systems.language_models.log_probabilities(corpus, system)))
+        setting = first.setdefault(find_setting(results.plan.config, corpus, system), system)
         true_log_q = table.set_index("id")["log_probability"]
         for critic, declared in results.plan.critics.plugins.items():
             if not declared.data.gives_log_q or (critic, corpus, system) not in results.plan.critics.comparisons:
@@ -46,34 +55,58 @@ def probability_table(results: Results) -> pd.DataFrame:
             )
             values = (correlation.value[0], correlation.low[0], correlation.high[0], correlation.p_value[0])
             signature = f"{results.plan.critics.signature(critic)}|{resampling.signature}"
-            rows.append((corpus, system, critic, *values, len(paired), resampling.seed, signature))
-    return pd.DataFrame(rows, columns=COLUMNS)
+            rows.append((corpus, system, critic, *values, len(paired), setting, resampling.seed, signature))
+    return add_spread(pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in _OVER_SEEDS]))
+
+
+def find_setting(config: Config, corpus: str, system: str) -> tuple[str, ...]:
+    """Return what systems have in common that differ in the seed of their samples alone."""
+    declared = config.system(system)
+    options = declared.as_language_model(config)
+    assert options is not None  # its log q(x) is known
+    return corpus, declared.model_of(system), options.model_dump_json(exclude={"seed"})
+
+
+def add_spread(table: pd.DataFrame) -> pd.DataFrame:
+    """Add the number of seeds, and the mean and the standard deviation over them (pimentel2022, Figure 1)."""
+    seeds = table.groupby(["corpus", "setting", "estimate"])["spearman"]
+    return table.assign(
+        seeds=seeds.transform("size"), seed_mean=seeds.transform("mean"), seed_sd=seeds.transform("std")
+    )[COLUMNS]
 
 
 def plot_probabilities(table: pd.DataFrame, corpus: str) -> Figure:
-    """Plot the correlations of every system of a corpus, with intervals."""
-    rows = table[table["corpus"] == corpus]
-    systems = list(rows["system"].unique())
+    """Plot the correlations of every setting of a corpus: the mean over seeds with its standard deviation.
+
+    A setting with one seed has the interval over its texts.
+    """
+    rows = table[table["corpus"] == corpus].drop_duplicates(["setting", "estimate"])
+    is_repeated = rows["seeds"] > 1
+    low = (rows["spearman"] - rows["ci_low"]).mask(is_repeated, rows["seed_sd"])
+    high = (rows["ci_high"] - rows["spearman"]).mask(is_repeated, rows["seed_sd"])
+    rows = rows.assign(low=low, high=high)
+    estimates = list(rows["estimate"].unique())
+    seeds = rows.groupby("setting", sort=False)["seeds"].max()
+    settings = list(seeds.index)
+    gap = min(0.24, 0.8 / len(estimates))
     with style():
-        figure, axes = plt.subplots(figsize=(7.2, 1.2 + 0.45 * len(systems)))
+        figure, axes = plt.subplots(figsize=(7.2, 1.2 + max(0.45, 0.15 * len(estimates)) * len(settings)))
         axes.axvline(0, color=GREY, lw=1)
-        estimates = list(rows["estimate"].unique())
         for number, critic in enumerate(estimates):
             group = rows[rows["estimate"] == critic]
-            offset = 0.24 * (number - (len(estimates) - 1) / 2)
+            offset = gap * (number - (len(estimates) - 1) / 2)
             marker, colour = MARKERS[number % len(MARKERS)], COLOURS[number % len(COLOURS)]
-            places = [systems.index(system) + offset for system in group["system"]]
-            error = [group["spearman"] - group["ci_low"], group["ci_high"] - group["spearman"]]
+            places = [settings.index(setting) + offset for setting in group["setting"]]
             axes.errorbar(
-                group["spearman"],
+                group["seed_mean"],
                 places,
-                xerr=error,
+                xerr=[group["low"], group["high"]],
                 fmt=marker,
                 color=colour,
                 capsize=3,
                 label=f"estimated by {critic}",
             )
-        label_rows(axes, systems)
+        label_rows(axes, [name if n == 1 else f"{name} ({n} seeds)" for name, n in seeds.items()])
         axes.set(
             xlim=(-1.04, 1.04),
             xlabel="rank correlation with the model's own log-probability, over its texts",
