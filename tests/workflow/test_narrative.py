@@ -4,8 +4,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from macroscope.files import read_json
+from macroscope import cli
+from macroscope.critics.narrative.checked_segments import CheckedSegment, Truth, read_lines
+from macroscope.files import read_json, write_json
+from macroscope.human.answers import read_key
 
+from ..unit.human.conftest import make_answers
 from .conftest import Run
 
 SMALL = {"level": "sentence", "layers": 1, "heads": 2, "width": 16, "hidden": 16, "epochs": 1}
@@ -101,3 +105,63 @@ def test_the_report_has_its_chapters(run):
     page = path.read_text()
     for heading in ("Detected incoherence", "Detectors on known damage", "Generated sentences: metrics"):
         assert heading in page
+
+
+def ask_people(segments, judges, is_right, study):
+    """Let people judge segments, from the page to the tables: is_right(number of the segment, judge) -> bool."""
+    truths = {truth.id: truth for truth in read_truths(segments)}
+    design = ("--documents", len(truths), "--annotators", judges, "--per-document", judges, "--repeated", 0)
+    run_command("sheet", "--segments", segments, "--output", study / "sheet", *design)
+    key = read_key(study / "sheet")
+    (study / "answers").mkdir()
+    for judge, annotator in enumerate(key["annotators"]):
+
+        def answer(showing, judge=judge):
+            right = is_right(list(truths).index(showing["document"]), judge)
+            return (), "yes" if truths[showing["document"]].damaged == right else "no"
+
+        write_json(study / "answers" / f"{annotator}.json", make_answers(key, annotator, answer, question="damaged"))
+    collected = ("--sheet", study / "sheet", "--answers", study / "answers", "--output", study / "judged")
+    run_command("collect", *collected)
+    return study / "judged"
+
+
+def read_truths(segments):
+    key = segments / "key.jsonl"
+    if key.exists():
+        return read_lines(Truth, key)
+    return [segment.truth for segment in read_lines(CheckedSegment, segments / "segments.jsonl")]
+
+
+def run_command(*arguments):
+    cli.app(["human", *map(str, arguments)], standalone_mode=False)
+
+
+def test_detectors_are_tested_on_the_segments_that_people_confirm(run, tmp_path):
+    """Four people judge each place, and agree with the truth about two of three; three others are the human baseline
+    (cai2020, Tables 2 and 3). Two of these are always right, the third one never: a mean accuracy of two thirds."""
+    results, sampled = run.work / "results" / "test", tmp_path / "sampled"
+    asked = ("--run", results, "--corpus", "stories", "--task", "missing", "--segments", 18)
+    run_command("segments", *asked, "--output", sampled)
+    judged = ask_people(sampled, 4, lambda number, judge: number % 3 > 0 or judge < 2, tmp_path / "first")
+    run_command("check", "--segments", sampled, "--judged", judged, "--output", tmp_path / "checked")
+    others = ask_people(tmp_path / "checked", 3, lambda number, judge: judge < 2, tmp_path / "second")
+    checked = run.copied(tmp_path / "work")
+    baseline = ("--segments", tmp_path / "checked", "--judged", others, "--output", checked.work / "people")
+    run_command("baseline", *baseline)
+
+    checked.config["critics"]["narrative"]["test_segments"] = {"stories": {"missing": "people/segments.jsonl"}}
+    checked.save()
+    jobs = checked.jobs()
+    assert "embed_sentences" not in jobs  # the sentences are the same
+    assert jobs["corrupt_narrative"] == 1
+    before, after = (pd.read_csv(work / "results/test/tables/narrative_stories_detection.csv") for work in
+                     (run.work, checked.work))  # fmt: skip
+    assert set(after["detector"]) - set(before["detector"]) == {"people"}
+    rows = after[after["task"] == "missing sentences"].set_index("detector")
+    assert set(rows["decisions"].drop(["people", "position alone", "single sentences"])) == {"12"}
+    assert str(rows.at["people", "accuracy, %"]).startswith("66.7")
+    same = [table[table["task"] == "discordant sentences"].reset_index(drop=True) for table in (before, after)]
+    pd.testing.assert_frame_equal(*same)
+    [path] = (checked.work / "results" / "test" / "pages").glob("critic.narrative.*.html")
+    assert "names those that people have checked" in path.read_text()

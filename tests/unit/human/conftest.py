@@ -44,8 +44,8 @@ def study(tmp_path, files):
     return tmp_path / "study", key
 
 
-def make_answers(key, annotator, judge, changed="2026-01-01T10:00:00.000Z"):
-    """Return the exported answers of an annotator to all texts: judge(showing) -> (types, answer)."""
+def make_answers(key, annotator, judge, changed="2026-01-01T10:00:00.000Z", question="coherent"):
+    """Return the exported answers of an annotator to all texts: judge(showing) -> (types, answer to the question)."""
     answers = []
     for showing in key["showings"]:
         if showing["annotator"] == annotator:
@@ -56,7 +56,7 @@ def make_answers(key, annotator, judge, changed="2026-01-01T10:00:00.000Z"):
                     "digest": showing["digest"],
                     "is_finished": True,
                     "types": {str(n): kind for n, kind in enumerate(types)},
-                    "answers": {"coherent": answer},
+                    "answers": {question: answer},
                     "reasons": {},
                     "comment": "",
                     "marks": [],
