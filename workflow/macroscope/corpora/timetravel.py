@@ -2,9 +2,10 @@
 
 Each line is a JSON object, although the files are called .json. It has `story_id`, `premise`, `initial`,
 `counterfactual`, `original_ending` (three sentences, as one text or as a list) and the rewritten endings:
-`edited_endings`, lists of three sentences (dev, test), or `edited_ending`, one list (train). The original story is
-premise, initial, original ending; a rewritten story is premise, counterfactual, rewritten ending. With three rewritings
-a line is four stories: the 1,871 lines of dev, and of test, are the 7,484 stories in Table 1 of cai2020.
+`edited_endings`, lists of three sentences (dev, test), or `edited_ending`, one list (train); `timetravel-hub` has
+`edited_ending` alone, a text with an ending per line. The original story is premise, initial, original ending; a
+rewritten story is premise, counterfactual, rewritten ending. With three rewritings a line is four stories: the 1,871
+lines of dev, and of test, are the 7,484 stories in Table 1 of cai2020.
 
 A story may be in two files: the original of a supervised line is in train_unsupervised as well. The first one counts,
 so test and dev are read before train.
@@ -42,7 +43,9 @@ class TimeTravelCorpus(RetrievedCorpus):
     """Options of stories of five sentences: ROCStories, and versions with changed events and rewritten endings."""
 
     source: Literal["timetravel"]
-    dataset: Literal["timetravel"] | None = Field(None, description="Data set of resources/sources.yaml.")
+    dataset: Literal["timetravel", "timetravel-hub"] | None = Field(
+        None, description="Data set of resources/sources.yaml: the zip of the release, or its files on a hub."
+    )
     files: list[UserPath] = Field(
         [], description="Local JSON Lines files (also gz) or zips of them instead; each is a part."
     )
@@ -134,13 +137,22 @@ def _stories(record: dict[str, Any], where: str, rewritten: bool) -> Iterator[tu
     yield "original", [premise, initial, *_sentences(record.get("original_ending"), f"{where}: 'original_ending'")]
     if not rewritten:
         return
-    edited = record.get("edited_endings", record.get("edited_ending"))
-    if not isinstance(edited, list) or not edited:
-        return  # train_unsupervised has no rewritten endings
-    endings = edited if "edited_endings" in record else [edited]
+    endings = _rewritten_endings(record)
+    if not endings:
+        return  # train_unsupervised has none
     counterfactual = _text(record, "counterfactual", where)
     for number, ending in enumerate(endings, 1):
         yield f"rewritten-{number}", [premise, counterfactual, *_sentences(ending, f"{where}: a rewritten ending")]
+
+
+def _rewritten_endings(record: dict[str, Any]) -> list[Any]:
+    """Return the rewritten endings of a line, each a list of sentences or a text."""
+    edited = record.get("edited_endings", record.get("edited_ending"))
+    if isinstance(edited, str):
+        return edited.splitlines()
+    if not isinstance(edited, list) or not edited:
+        return []
+    return edited if "edited_endings" in record else [edited]
 
 
 def _text(record: dict[str, Any], key: str, where: str) -> str:
