@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import kenlm
 import numpy as np
 import pytest
 
@@ -106,7 +107,7 @@ def test_scores_do_not_depend_on_how_many_texts_are_scored_together(monkeypatch)
     np.testing.assert_allclose([model.score([text])[0] for text in scored], together)
 
 
-def score_words(kenlm, model, words):
+def score_words(model, words):
     """Return the log-probability of a text in nats; `model.score` would split it at more spaces than KenLM itself."""
     state, following = kenlm.State(), kenlm.State()
     model.BeginSentenceWrite(state)
@@ -118,12 +119,11 @@ def score_words(kenlm, model, words):
 
 
 def test_unicode_and_odd_line_ends_stay_within_their_words(tmp_path):
-    kenlm = pytest.importorskip("kenlm", reason="the kenlm module is not installed")
     texts = ["日本語 テキスト \u00a0x\u2028y \x0b z\u0085w", "émigré 🙂 \u200b"]
     _, model, _ = estimate_backoff(texts, 3)
     write_arpa(model, tmp_path / "odd.arpa")
     theirs = kenlm.Model(str(tmp_path / "odd.arpa"))
-    expected = [score_words(kenlm, theirs, words_of(text)) for text in texts]
+    expected = [score_words(theirs, words_of(text)) for text in texts]
     np.testing.assert_allclose(model.score(map(words_of, texts)), expected, rtol=1e-5)
 
 
@@ -150,7 +150,6 @@ def test_estimates_are_those_of_lmplz(tmp_path):
 
 def read_with_kenlm(model, path):
     """Read a model in back-off form with KenLM, through an ARPA file."""
-    kenlm = pytest.importorskip("kenlm", reason="the kenlm module is not installed")
     write_arpa(model, path)
     return kenlm.Model(str(path))
 
