@@ -51,3 +51,22 @@ def test_a_process_starts_no_further_ones(finetune, monkeypatch, processes, rank
         monkeypatch.setenv("LOCAL_RANK", rank)
     with pytest.raises(Exception, match="training: null means that the model is not trained"):
         finetune(processes)
+
+
+def test_the_rate_falls_with_the_inverse_square_root_of_the_updates_as_in_fairseq():
+    """fairseq's inverse_sqrt: peak · step / w during a warm-up of w updates, then peak · sqrt(w / step)."""
+    import torch
+    from transformers import get_scheduler
+
+    from macroscope.training import Schedule, _schedule_arguments
+
+    arguments = _schedule_arguments(Schedule(1, 8, 8, 1.0, decay="inverse_sqrt"))
+    optimizer = torch.optim.AdamW([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    scheduler = get_scheduler(arguments["lr_scheduler_type"], optimizer, 4, 100)
+    rates = []
+    for _ in range(100):
+        rates.append(scheduler.get_last_lr()[0])
+        optimizer.step()
+        scheduler.step()
+    assert rates[:4] == pytest.approx([0, 0.25, 0.5, 0.75])
+    assert rates[4:] == pytest.approx([(4 / step) ** 0.5 for step in range(4, 100)])

@@ -12,7 +12,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import torch
@@ -49,6 +49,9 @@ class Plateau:
     least: float
 
 
+Decay = Literal["linear", "inverse_sqrt"]
+
+
 @dataclass(frozen=True)
 class Schedule:
     """Hyperparameters of a training.
@@ -62,7 +65,9 @@ class Schedule:
     device_batch_size
         Upper bound of the examples per device and step. The largest divisor of a device's share of the batch is used.
     learning_rate, warmup_share, weight_decay
-        Options of AdamW. The rate rises during the warm-up (a share of the updates), then falls linearly to 0.
+        Options of AdamW. The rate rises during the warm-up (a share of the updates), then falls.
+    decay
+        Fall of the rate: "linear", to 0, or "inverse_sqrt", as the inverse square root of the number of updates.
     plateau
         Alternative schedule: the rate is constant until the validation loss stops falling.
     evaluations
@@ -78,6 +83,7 @@ class Schedule:
     learning_rate: float
     warmup_share: float = 0.0
     weight_decay: float = 0.0
+    decay: Decay = "linear"
     plateau: Plateau | None = None
     evaluations: int = 0
     bfloat16: bool = False
@@ -240,7 +246,7 @@ def _split_batch(schedule: Schedule) -> tuple[int, int]:
 def _schedule_arguments(schedule: Schedule) -> dict[str, Any]:
     """Return the arguments of the Trainer for the learning rate's schedule."""
     if schedule.plateau is None:
-        return {"lr_scheduler_type": "linear"}
+        return {"lr_scheduler_type": schedule.decay}
     # PyTorch's patience is the number of bad validations that are tolerated: one less than ours.
     rule = {
         "factor": 0.5,

@@ -80,6 +80,11 @@ class Training(Options):
     device_batch_size: int = Field(8, ge=1, description="Windows per device and step; the rest is accumulated.")
     learning_rate: float = Field(5e-5, gt=0, description="Peak learning rate of Adam.")
     warmup_share: float = Field(0.0, ge=0, lt=1, description="Share of the updates with a rising learning rate.")
+    decay: Literal["linear", "inverse_sqrt"] = Field(
+        "linear",
+        description="Fall of the learning rate after that: linearly to 0, or with the inverse square root of the number"
+        " of updates (deng2022 App. D).",
+    )
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
     evaluations: int = Field(20, ge=1, description="Number of validations and checkpoints over the whole training.")
     precision: Literal["float32", "bfloat16"] = Field("float32", description="Precision of the training's arithmetic.")

@@ -152,6 +152,7 @@ def _schedule(training: Training) -> Schedule:
         learning_rate=training.learning_rate,
         warmup_share=training.warmup_share,
         weight_decay=training.weight_decay,
+        decay=training.decay,
         evaluations=training.evaluations,
         bfloat16=training.precision == "bfloat16",
     )
