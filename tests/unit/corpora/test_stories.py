@@ -138,5 +138,5 @@ def test_extracted_as_a_part(tmp_path):
 
 def test_the_original_is_gone_and_its_substitutes_are_named(tmp_path):
     file = find_remote_source("stories").files[0].name
-    with pytest.raises(MacroscopeError, match=r"no longer public.*'cc-stories'.*lucadiliello/STORIES"):
+    with pytest.raises(MacroscopeError, match=r"no longer public.*'stories-hub'.*'cc-stories'.*lucadiliello/STORIES"):
         retrieve("stories", file, tmp_path / file)
