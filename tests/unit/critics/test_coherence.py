@@ -13,6 +13,7 @@ from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.confusion import estimate_confusion, invert_confusion, write_confusion
+from macroscope.critics.coherence.explanation import has_repeating_error, select_repetition
 from macroscope.critics.coherence.known_truth import expected_latent_ppl
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_batches, read_info, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
@@ -330,3 +331,23 @@ def test_warning_about_a_classifier_without_skill():
     validation = {"accuracy": 0.8, "accuracy_low": 0.7, "majority_share": 0.6, "sections": 40}
     assert check_classifier(validation) is None
     assert "would be right on 60%" in check_classifier(validation | {"accuracy_low": 0.55})
+
+
+def test_the_example_of_a_repetition_is_the_least_likely_document_with_that_error():
+    """Real texts are a b, so b after b is an error. T(x) per section is 2 of `a`, 1.8 of `b`; `c` repeats nothing."""
+    prior = SectionPrior(("a", "b"), count_transitions([[0, 1]] * 99 + [[0, 0, 1]], 2), Additive(0.01))
+    states = {"usual": [0, 1], "a": [0, 1, 1], "b": [0, 1, 1, 1], "c": [1]}
+    states = {name: np.array(sequence) for name, sequence in states.items()}
+    texts = [
+        Document(name, "test", None, tuple(Section(None, f"{name} {n}") for n in range(len(sequence))))
+        for name, sequence in states.items()
+    ]
+    scores = pd.DataFrame({"id": list(states), "nll": [1.0, 8.0, 9.0, 99.0], "units": [2, 4, 5, 2]})
+    [example] = select_repetition(texts, scores, states, prior, 0.05)
+    assert example["id"] == "a"
+    assert [(section["type"], section["error"]) for section in example["sections"]] == [
+        *(("a", False), ("b", False), ("b", True))
+    ]
+    assert select_repetition(texts, scores, states, prior, 1e-9) == []
+    assert has_repeating_error(np.array([0, 1, 1]), prior, 0.05)
+    assert not has_repeating_error(np.array([1]), prior, 0.05)

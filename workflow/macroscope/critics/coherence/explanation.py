@@ -41,7 +41,7 @@ def explain(
     """Write the evidence of a system into a folder.
 
     Files: transitions.csv (deng2022 Table 12), transition_graph.svg and .pdf (Figure 4), worst_documents.json
-    (Table 13).
+    (Figure 1), repetition.json (Table 13).
 
     Parameters
     ----------
@@ -61,10 +61,9 @@ def explain(
         folder.mkdir()
         write_csv(table, folder / "transitions.csv")
         save(plot_transition_graph(table, title, resampling.confidence), folder / "transition_graph")
-        worst = select_worst_documents(
-            texts, pd.read_parquet(scores, columns=["id", "nll", "units"]), states, chain, threshold
-        )
-        write_json(folder / "worst_documents.json", worst)
+        scored = pd.read_parquet(scores, columns=["id", "nll", "units"])
+        write_json(folder / "worst_documents.json", select_worst_documents(texts, scored, states, chain, threshold))
+        write_json(folder / "repetition.json", select_repetition(texts, scored, states, chain, threshold))
 
 
 def select_worst_documents(
@@ -103,3 +102,21 @@ def select_worst_documents(
             "end": end,
         }
     return [by_id[name] for name in worst.index]
+
+
+def select_repetition(
+    texts: Collection, scores: pd.DataFrame, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
+) -> list[dict[str, Any]]:
+    """Return the least likely document with a section type that follows itself in error; none if there is none.
+
+    Its form is that of `select_worst_documents`.
+    """
+    repeating = [name for name, sequence in states.items() if has_repeating_error(sequence, prior, threshold)]
+    return select_worst_documents(texts, scores[scores["id"].isin(repeating)], states, prior, threshold)[:1]
+
+
+def has_repeating_error(states: np.ndarray, prior: SectionPrior, threshold: float) -> bool:
+    """Return whether a section type follows itself, and the probability of that is below the threshold."""
+    # The first probability is that of the beginning, the last one that of the end.
+    is_rare = step_probabilities(states, prior)[1:-1] < threshold
+    return bool((is_rare & (states[1:] == states[:-1])).any())

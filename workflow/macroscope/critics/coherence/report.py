@@ -52,6 +52,11 @@ def items(findings: Findings) -> list[ReportItem]:
         report_items.append(
             ReportItem(f"worst_documents_{system}", title, documents=worst, caption="worst_documents", system=system)
         )
+        if repeating := read_json(findings.evidence(system, "repetition.json")):
+            title = f"A repeated section of {system}"
+            report_items.append(
+                ReportItem(f"repetition_{system}", title, documents=repeating, caption="repetition", system=system)
+            )
     return report_items
 
 
