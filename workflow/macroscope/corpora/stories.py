@@ -32,7 +32,9 @@ class StoriesCorpus(RetrievedCorpus):
     """Options of stories from the web, for pre-training: CC-Stories (Trinh and Le 2018), or a substitute for it."""
 
     source: Literal["stories"]
-    dataset: Literal["stories", "stories-hub", "cc-stories"] | None = Field(None, description="Data set of resources/sources.yaml.")
+    dataset: Literal["stories", "stories-hub", "cc-stories"] | None = Field(
+        None, description="Data set of resources/sources.yaml."
+    )
     files: list[UserPath] = Field(
         [],
         description="Local files instead; each is a part: plain text (also .gz), or Parquet (.parquet) with a column"
