@@ -20,6 +20,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # snakefmt and the jobs find their tools here.
 export PATH := $(abspath $(VENV))/bin:$(PATH)
+# Without bytecode, which container images often turn off, every process compiles the package again, and every process of
+# pytest all tests.
+unexport PYTHONDONTWRITEBYTECODE
 # The parts of lint, of which two run at the same time.
 LINT := lint-types lint-workflow lint-language lint-style
 CORES ?= all
