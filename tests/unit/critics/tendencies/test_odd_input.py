@@ -13,6 +13,7 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.critics.tendencies.report import _format_cell_with_test, _words, items
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.options import CONTROL
 from macroscope.plotting import save
 from macroscope.reporting.tables import with_adjusted_p_values
 from macroscope.resampling import Resampling
@@ -51,35 +52,47 @@ def compared(folder, system, control, candidate):
     return pd.read_csv(output, keep_default_na=False, na_values=[""])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("odd_side", ["candidate", "reference"])
-@pytest.mark.parametrize("odd", ODD)
-def test_every_number_is_there_or_its_reason(tmp_path, odd, odd_side):
-    sides = {"reference": REAL, "candidate": REAL[5:25], odd_side: ODD[odd]}
-    paths = {name: latents(tmp_path, name, texts) for name, texts in sides.items()}
-    tables = [
-        compared(tmp_path, system, paths["reference"], candidate)
-        for system, candidate in (("control", paths["reference"]), ("mine", paths["candidate"]))
-    ]
-    table = with_adjusted_p_values(pd.concat(tables, ignore_index=True))
+@pytest.fixture(scope="module")
+def beside_real(tmp_path_factory):
+    """Return a folder with evidence of real text and of all odd collections, and their statistics by system."""
+    folder = tmp_path_factory.mktemp("candidates")
+    reference = latents(folder, CONTROL, REAL)
+    candidates = {odd: latents(folder, odd, texts) for odd, texts in ODD.items()}
+    return folder, {
+        name: compared(folder, name, reference, path) for name, path in ({CONTROL: reference} | candidates).items()
+    }
+
+
+def check(folder, tables):
+    """Check that every number or its reason is in the statistics, and that all figures and tables are made of them."""
+    table = with_adjusted_p_values(pd.concat(tables.values(), ignore_index=True))
     is_undefined = table["value"].isna()
     assert table.loc[is_undefined, "reason"].notna().all()
     assert table.loc[~is_undefined, "reason"].isna().all()
     assert table.loc[is_undefined, "p_value"].isna().all()
-    figures = tmp_path / "figures"
-    findings = Findings("tendencies", "corpus", tmp_path, ["control", "mine"], table, OPTIONS, 0.95, figures)
+    findings = Findings("tendencies", "corpus", folder, list(tables), table, OPTIONS, 0.95, folder / "figures")
     plot(findings)
     for item in items(findings):
         assert item.table is not None or item.figure.exists()
 
 
 @pytest.mark.slow
-def test_expected_numbers_of_odd_collections(tmp_path):
-    reference = latents(tmp_path, "reference", REAL)
-    rows = {
-        odd: compared(tmp_path, odd, reference, latents(tmp_path, odd, texts)).set_index("statistic")
-        for odd, texts in ODD.items()
-    }
+def test_every_number_of_odd_candidates_is_there_or_its_reason(beside_real):
+    check(*beside_real)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", ODD)
+def test_every_number_beside_an_odd_reference_is_there_or_its_reason(tmp_path, odd):
+    control, mine = latents(tmp_path, CONTROL, ODD[odd]), latents(tmp_path, "mine", REAL[5:25])
+    check(
+        tmp_path, {name: compared(tmp_path, name, control, path) for name, path in ((CONTROL, control), ("mine", mine))}
+    )
+
+
+@pytest.mark.slow
+def test_expected_numbers_of_odd_collections(beside_real):
+    rows = {odd: table.set_index("statistic") for odd, table in beside_real[1].items()}
     assert rows["empty documents"].at["length_mean", "value"] == 0
     assert rows["empty documents"].at["zipf_s", "reason"] == "no text has a token"
     assert rows["some empty documents"].at["length_mean", "n_candidate"] == 12
