@@ -111,17 +111,17 @@ def learned_ratios(rng, sizes, shift, folds=5, dimensions=10):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(30, 30), (20, 55)])
-def test_p_values_keep_their_level(sizes):
+def test_p_values_keep_their_level(sizes, runs_of):
     """If estimates differ by noise only, 5 % and 1 % of the p-values are at most that small."""
-    rng = np.random.default_rng(2)
+    rng, runs = np.random.default_rng(2), runs_of(600)
     p_values = []
-    for _ in range(300):
+    for _ in range(runs):
         ratios, scores = learned_ratios(rng, sizes, 0.0)
         estimates = s.compare_log_ratios(*ratios, FRONTIER, Resampling(2, 99), scores)
         p_values.append([estimate.p_value for estimate in estimates if estimate.statistic in s.TESTED])
     rejected = [(np.array(p_values) <= level).sum(axis=0) for level in (0.05, 0.01)]
     for counts, level in zip(rejected, (0.05, 0.01), strict=True):
-        low, high = binom(300, level).ppf([0.0005, 0.9995])
+        low, high = binom(runs, level).ppf([0.0005, 0.9995])
         assert ((low <= counts) & (counts <= high)).all(), (level, counts)
 
 
@@ -138,22 +138,22 @@ def test_p_values_find_a_difference():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(60, 60), (40, 100)])
-def test_intervals_hold_the_expected_value(sizes):
+def test_intervals_hold_the_expected_value(sizes, runs_of):
     """Other texts to score and to estimate from: log-ratios of two normals one apart, whose KL is 1/2."""
-    rng = np.random.default_rng(6)
-    runs = []
-    for _ in range(150):
+    rng, runs = np.random.default_rng(6), runs_of(300)
+    simulated = []
+    for _ in range(runs):
         ratios, scores = learned_ratios(rng, sizes, np.eye(10)[0])
-        runs.append(s.compare_log_ratios(*ratios, FRONTIER, Resampling(2, 2), scores))
-    values = np.array([[astuple(estimate)[1:4] for estimate in estimates] for estimates in runs])
+        simulated.append(s.compare_log_ratios(*ratios, FRONTIER, Resampling(2, 2), scores))
+    values = np.array([[astuple(estimate)[1:4] for estimate in estimates] for estimates in simulated])
     truth = values[..., 0].mean(axis=0)  # the mean, since the estimates are biased
     np.testing.assert_allclose(truth[:2], 0.5, atol=0.1)
-    names = [estimate.statistic for estimate in runs[0]]
+    names = [estimate.statistic for estimate in simulated[0]]
     held = dict(zip(names, ((values[..., 1] <= truth) & (truth <= values[..., 2])).sum(axis=0), strict=True))
     del held["exponentiated_kl"]  # its expected value is not that of exp of the expected KL
     near_0 = {name: held.pop(name) for name in ("auc_divergence", "mauve")}  # and far from normal there
-    assert min(held.values()) >= binom(150, 0.95).ppf(0.0005), held
-    assert min(near_0.values()) >= binom(150, 0.88).ppf(0.0005), near_0
+    assert min(held.values()) >= binom(runs, 0.95).ppf(0.0005), held
+    assert min(near_0.values()) >= binom(runs, 0.88).ppf(0.0005), near_0
 
 
 def test_mauve_is_near_0_if_the_samples_have_nothing_in_common():
