@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 def seconds(function: Callable[[], object], repeats: int = 1) -> float:
@@ -29,13 +30,18 @@ def say(name: str, ours: str, reference: str, ratio: float, goal: str) -> None:
     print(f"{name:34s} ours {ours:>16s}   reference {reference:>16s}   ratio {ratio:6.2f}   (goal {goal})", flush=True)
 
 
-def peak_megabytes(code: str) -> float:
-    """Peak resident memory of a fresh interpreter that runs `code`, its worker processes not included.
+def peak_megabytes(function: Callable[..., object], *arguments: str | int | bool) -> float:
+    """Peak resident memory of a fresh interpreter that calls a benchmark's function, without its worker processes.
 
     From /proc: what `getrusage` says of a new process begins at the size of the process that started it.
     """
-    command = f"{code}\nprint(open('/proc/self/status').read())"
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    script = Path(function.__code__.co_filename)
+    lines = [
+        f"import sys; sys.path.insert(0, {str(script.parent)!r})",
+        f"import {script.stem}; {script.stem}.{function.__name__}(*{arguments!r})",
+        "print(open('/proc/self/status').read())",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], stdout=subprocess.PIPE, text=True, check=True)
     return int(re.findall(r"VmHWM:\s*(\d+) kB", done.stdout)[-1]) / 1024
 
 

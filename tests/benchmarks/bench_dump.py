@@ -21,14 +21,6 @@ from macroscope.corpora.wikipedia.pages import parse_page
 ARTICLES = 4000
 CORES = min(8, os.cpu_count() or 1)
 
-EXTRACT = """
-from pathlib import Path
-from macroscope.corpora.extract import extract
-from macroscope.corpora.simulated import SimulatedCorpus
-if __name__ == "__main__":
-    extract("wiki", SimulatedCorpus(source="simulated"), Path({dump!r}), Path({part!r}), {cores})
-"""
-
 
 def repeated(raw: Path, times: int, output: Path) -> Path:
     """Write a dump with the same pages several times over, under page ids of their own."""
@@ -48,6 +40,14 @@ def repeated(raw: Path, times: int, output: Path) -> Path:
 def plain(raw: Path) -> int:
     """Parse all pages in one process."""
     return sum(parse_page(page, frozenset({"file", "category"})) is not None for page in stream_pages(raw))
+
+
+def extract_documents(dump: str, part: str) -> None:
+    """Extract the documents of a dump as a job does."""
+    from macroscope.corpora.extract import extract
+    from macroscope.corpora.simulated import SimulatedCorpus
+
+    extract("wiki", SimulatedCorpus(source="simulated"), Path(dump), Path(part), CORES)
 
 
 def main() -> None:
@@ -77,11 +77,7 @@ def main() -> None:
         say("MB/s (of XML)", f"{megabytes / ours:.2f}", f"{megabytes / reference:.2f}", ratio, f"{0.9 * CORES:.1f}")
         say("pages/s, all cores busy", f"{n / ours:,.0f}", f"{n / ceiling:,.0f}", ceiling / ours, "0.9: the machine")
         small, large = (
-            peak_megabytes(
-                EXTRACT.format(
-                    dump=str(repeated(raw, times, folder / f"{times}.bz2")), part=str(folder / "p"), cores=CORES
-                )
-            )
+            peak_megabytes(extract_documents, str(repeated(raw, times, folder / f"{times}.bz2")), str(folder / "p"))
             for times in (1, 3)
         )
         say("peak memory, dump x 3 (MB)", f"{large:.0f}", f"{small:.0f} (x 1)", small / large, "about 1: flat")

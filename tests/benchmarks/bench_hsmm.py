@@ -5,7 +5,6 @@ state before, and autograd through all of it. It runs at a size that fits into m
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -23,13 +22,6 @@ FULL = HsmmSizes(states=256, subsequences=10_000, letters=52, shortest=4, longes
 LONGEST, STATES, NGRAMS, TEXTS, BATCH = 11, 800, 250_000, 51_200, 8
 AT_ONCE, SMALL = 2, 192
 """Texts and states that the plain programme can do."""
-
-STEP = """
-import sys
-sys.path.insert(0, {folder!r})
-import bench_hsmm as bench
-bench.step({plain})
-"""
 
 
 def full_batch(texts: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -97,9 +89,8 @@ def main() -> None:
     fast, slow = seconds(lambda: step(False, batch), 5), seconds(lambda: step(True, batch), 3)
     name = f"training step, {AT_ONCE} texts, {SMALL} states"
     say(name, f"{fast:.2f} s", f"{slow:.2f} s plain", slow / fast, "20")
-    folder = str(Path(__file__).parent)
-    least = peak_megabytes(STEP.format(folder=folder, plain="None").replace("bench.step(None)", "bench.full_batch(2)"))
-    small, large = (peak_megabytes(STEP.format(folder=folder, plain=plain)) - least for plain in (False, True))
+    least = peak_megabytes(full_batch, AT_ONCE)
+    small, large = (peak_megabytes(step, plain) - least for plain in (False, True))
     say("memory of it", f"{small:,.0f} MB", f"{large:,.0f} MB plain", large / small, "20")
     full_size()
 

@@ -30,14 +30,6 @@ REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "sha
 TIMETRAVEL = REAL_TEXT / "timetravel" / "dev_data.json"
 K1, B = 1.5, 0.75
 
-WHOLE = """
-import sys
-sys.path.insert(0, {folder!r})
-import bench_narrative as bench
-sentences = bench.sentences_of_stories()
-bench.replacements(sentences, bench.matches(sentences, "corpus"), "corpus")
-"""
-
 
 def sentences_of_stories() -> list[str]:
     """Return as many sentences as the paper's training stories have, with halves joined at random."""
@@ -78,6 +70,12 @@ def replacements(sentences: list[str], candidates: Matches, kind: str) -> None:
     find_replacements(
         texts, numbers // SENTENCES, pool_of(sentences, kind), candidates, None, 2.0, kind == "exchanged", 1
     )
+
+
+def search_and_choose() -> None:
+    """Find the matches of all sentences that are replaced, and choose among them."""
+    sentences = sentences_of_stories()
+    replacements(sentences, matches(sentences, "corpus"), "corpus")
 
 
 class PlainBM25:
@@ -160,7 +158,7 @@ def main() -> None:
     index.find(queries[:1], CANDIDATES)  # compiles the search
     fast = seconds(lambda: index.find(queries[:OF_INDEX], CANDIDATES)) / OF_INDEX
     say(f"BM25 on {len(sentences):,}, 1 thread", f"{1 / fast:,.0f}/s", f"{1 / slow:,.1f}/s plain", slow / fast, "10")
-    peak = peak_megabytes(WHOLE.format(folder=str(Path(__file__).parent)))
+    peak = peak_megabytes(search_and_choose)
     say("memory of search and choice", f"{peak:,.0f} MB", "8,000 MB", 8000 / peak, "1")
 
 

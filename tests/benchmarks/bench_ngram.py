@@ -75,19 +75,15 @@ def lmplz(documents: list[list[str]], folder: Path) -> None:
     subprocess.run(command, input=lines, capture_output=True, check=True)
 
 
-def memory(megawords: int) -> float:
-    """Peak memory of counting texts of numbers, in MB."""
-    return peak_megabytes(
-        "import numpy as np, tempfile\n"
-        "from pathlib import Path\n"
-        "from macroscope.systems.ngram.counts import count_ngrams, read_words\n"
-        "with tempfile.TemporaryDirectory() as name:\n"
-        f"    words = np.random.default_rng(0).zipf(1.2, {megawords}_000_000) % {VOCABULARY} + 2\n"
-        "    words[::26] = 0\n"
-        "    words.astype(np.int32).tofile(Path(name) / 'stream')\n"
-        "    del words\n"
-        f"    count_ngrams(read_words(Path(name) / 'stream'), 3, {VOCABULARY + 2}, 0, Path(name) / 'counts')\n"
-    )
+def count_numbers(words: int) -> None:
+    """Count the n-grams of texts of numbers."""
+    with tempfile.TemporaryDirectory() as name:
+        stream = Path(name) / "stream"
+        numbers = np.random.default_rng(0).zipf(1.2, words) % VOCABULARY + 2
+        numbers[::26] = 0
+        numbers.astype(np.int32).tofile(stream)
+        del numbers
+        count_ngrams(read_words(stream), ORDER, VOCABULARY + 2, 0, Path(name) / "counts")
 
 
 def main() -> None:
@@ -118,7 +114,7 @@ def main() -> None:
         taken = seconds(lambda: drawn.append(draw_in_plain_python(following, SAMPLES // 10)))
         peer = drawn[1] / taken
         say("words/s sampled", f"{mine:,.0f}", f"{peer:,.0f}", mine / peer, "> 1: a word at a time")
-    small, large = memory(2), memory(20)
+    small, large = (peak_megabytes(count_numbers, words) for words in (WORDS, 10 * WORDS))
     say("MB for 20 and for 2 million words", f"{large:,.0f}", f"{small:,.0f}", 10 * small / large, "5: not as the text")
 
 

@@ -21,13 +21,12 @@ from tests.reader_runs import write_run
 
 DOCUMENTS, WORDS = 10_000, 250
 SYSTEMS = [CONTROL, *(f"system-{n}" for n in range(1, 6))]
-WRITING = """
-import os, sys
-from pathlib import Path
-from macroscope.reporting.reader.writing import write_reader
-os.chdir({folder!r})
-write_reader(Path("results/r1/config.json"), Path("results/r1/again"))
-"""
+
+
+def write(folder: str, output: str) -> None:
+    """Write the reader of the run in a working directory."""
+    with chdir(folder):
+        write_reader(Path("results/r1/config.json"), Path("results/r1") / output)
 
 
 def main() -> None:
@@ -37,11 +36,10 @@ def main() -> None:
         write_run(folder, dict.fromkeys(SYSTEMS, DOCUMENTS), WORDS)
         results = folder / "results" / "r1"
         samples = sum(path.stat().st_size for path in results.rglob("*.parquet"))
-        with chdir(folder):
-            taken = seconds(lambda: write_reader(Path("results/r1/config.json"), Path("results/r1/reader")))
+        taken = seconds(lambda: write(name, "reader"))
         rate = len(SYSTEMS) * DOCUMENTS / taken
         say("documents/s written", f"{rate:,.0f}", "1,000", rate / 1000, "1: a minute for 60,000")
-        peak = peak_megabytes(WRITING.format(folder=name))
+        peak = peak_megabytes(write, name, "again")
         say("memory of the writer (MB)", f"{peak:,.0f}", "1,000", 1000 / peak, "1: a GB")
         size = sum(path.stat().st_size for path in (results / "reader").rglob("*.*"))
         print(f"{'size on disk (MB)':34s} {size / 1e6:,.0f}, of samples and blame {samples / 1e6:,.0f}")

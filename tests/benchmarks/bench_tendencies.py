@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import numpy as np
 from _report import peak_megabytes, quiet, say, seconds
@@ -29,25 +30,6 @@ from macroscope.natural_language.tokens import MosesTokens
 DOCUMENTS, OF_REFERENCE = 20_000, 1000
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
 ARCHIVE = REAL_TEXT / "enwiki_extracted_text" / "wikitasks_docs_min60words.txt.xz"
-
-MANY = """
-from pathlib import Path
-from random import Random
-from macroscope.critics.tendencies import projection
-from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-projection.usable_cores = lambda: 1
-def documents():
-    random, words = Random(0), [f"word{{n}}" for n in range(5000)]
-    for n in range({documents}):
-        yield Document(str(n), "test", None, (Section("x", " ".join(random.choices(words, k=8))),))
-folder = Path({folder!r})
-if {write}:
-    write_documents(folder / "{documents}.documents", documents(), Provenance("bench"))
-else:
-    texts, output = Collection(folder / "{documents}.documents"), folder / "{documents}.parquet"
-    projection.project(texts, language="en", options=TendenciesOptions(), output=output)
-"""
 
 
 def texts() -> tuple[str, list[str]]:
@@ -78,9 +60,24 @@ def counted(documents: list[str]) -> int:
     return total
 
 
+def write_short_documents(folder: str, number: int) -> None:
+    """Write documents of eight words, of which there are 5,000."""
+    random, words = Random(0), [f"word{n}" for n in range(5000)]
+    texts = (" ".join(random.choices(words, k=8)) for _ in range(number))
+    documents = (Document(str(n), "test", None, (Section("x", text),)) for n, text in enumerate(texts))
+    write_documents(Path(folder, "short.parquet"), documents, Provenance("bench"))
+
+
+def project_on_one_core(folder: str) -> None:
+    """Project the short documents."""
+    projection.usable_cores = lambda: 1
+    texts = Collection(Path(folder, "short.parquet"))
+    projection.project(texts, language="en", options=TendenciesOptions(), output=Path(folder, "short.latents.parquet"))
+
+
 def main() -> None:
     """Print tokens/s and memory."""
-    projection.usable_cores = lambda: 1  # on one core
+    projection.usable_cores = lambda: 1
     what, sample = texts()
     reference_tokens = plain(sample[:OF_REFERENCE]).total()
     reference = reference_tokens / seconds(lambda: plain(sample[:OF_REFERENCE]), 3)
@@ -101,9 +98,8 @@ def main() -> None:
             say(f"projected, {part} {len(half):,} texts", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, "-")
         peak = {}
         for number in (100_000, 1_000_000):
-            for write in (True, False):
-                code = MANY.format(documents=number, folder=str(folder), write=write)
-                peak[number] = peak_megabytes(code)
+            write_short_documents(name, number)
+            peak[number] = peak_megabytes(project_on_one_core, name)
         say("peak memory, 1 M documents (MB)", f"{peak[10**6]:.0f}", f"{peak[10**5]:.0f} (100 k)",
             peak[10**5] / peak[10**6], "about 1: flat")  # fmt: skip
 
