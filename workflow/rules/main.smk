@@ -33,9 +33,9 @@ if workflow.global_resources["_cores"].value == 0:
     raise WorkflowError(
         "--cores 0: no job can run on no cores; give a number above 0, or 'all'"
     )
-# Local jobs share this machine's resources, unless the command line gives other limits.
-is_local = workflow.is_main_process and not workflow.non_local_exec
-if is_local and workflow.global_resources["_nodes"].value is None:
+# Local jobs share this machine's resources, unless the command line gives other limits. Snakemake chooses the executor
+# after it has read this file; until then, --jobs tells that jobs go elsewhere.
+if workflow.is_main_process and workflow.global_resources["_nodes"].value is None:
     for name, value in limits().items():
         if name not in workflow.global_resources:
             workflow.register_resource(name, value)
@@ -64,7 +64,11 @@ def check_before_first_job():
 
 
 def start_job_server():
-    """Start the server that runs local jobs, unless one runs already; jobs of other environments do without."""
+    """Start the server that runs local jobs, unless one runs already; jobs of other environments do without.
+
+    A cluster's jobs inherit this environment, and one on the same machine would find the server, outside its limits.
+    """
+    is_local = workflow.is_main_process and not workflow.non_local_exec
     if is_local and not with_conda() and SERVER not in os.environ:
         jobs = workflow.dag.needrun_jobs()
         modules = plan.code.modules((job.rule.name, job.wildcards) for job in jobs)
