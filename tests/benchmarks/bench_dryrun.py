@@ -1,4 +1,4 @@
-"""Time per job of planning a run over many systems and all critics, at two sizes: planning must be linear."""
+"""Processor time per job of planning a run over many systems and all critics, at two sizes: planning must be linear."""
 
 import re
 import subprocess
@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import yaml
-from _report import say, seconds
+from _report import processor_seconds, say
 
 from macroscope.files import REPOSITORY, SNAKEFILE
 
@@ -23,7 +23,7 @@ COMPARED = {
 
 
 def plan_in(folder: Path, systems: int) -> tuple[float, int]:
-    """Seconds of a dry-run, and its jobs."""
+    """Return the processor seconds of a dry-run, and the number of its jobs."""
     config = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
     config["systems"] = {f"mine-{n}": {"kind": "files", "files": ["mine.jsonl"]} for n in range(systems)}
     config["comparisons"] = [{"corpus": corpus, "critics": critics} for corpus, critics in COMPARED.items()]
@@ -34,7 +34,9 @@ def plan_in(folder: Path, systems: int) -> tuple[float, int]:
         *("--configfile", str(folder / "config.yaml"), "--directory", str(folder), "--cores", "2"),
     ]
     said: list[str] = []
-    taken = seconds(lambda: said.append(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    taken = processor_seconds(
+        lambda: said.append(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    )
     jobs = re.findall(r"^total\s+(\d+)$", said[0], re.MULTILINE)
     return taken, int(jobs[-1])
 
