@@ -4,8 +4,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 
+import psutil
 import pytest
 
 from ..workflow.conftest import Run, copy_checkout
@@ -85,6 +88,14 @@ class Cluster:
         """Run in the background; its words go to began.log in the working directory."""
         with (self.work / "began.log").open("ab") as log:
             return subprocess.Popen(self.command(*arguments), stdout=log, stderr=log, cwd=self.work)
+
+    def processes(self, rule: str) -> Iterator[psutil.Process]:
+        """Yield the processes of this package that run jobs of a rule, wherever they run."""
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):  # it has ended
+                command = process.cmdline()
+                if command[1:3] == ["-m", "macroscope"] and f"logs/test/{rule}/" in " ".join(command):
+                    yield process
 
     def times(self) -> dict[str, int]:
         """File of the results -> when it was written, in nanoseconds."""

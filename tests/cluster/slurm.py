@@ -166,12 +166,20 @@ class Slurm:
     def stop(self) -> None:
         """End jobs and daemons."""
         subprocess.run(["scancel", "--user", str(os.geteuid())], capture_output=True, check=False)
-        for daemon in reversed(self._daemons.values()):
-            daemon.send_signal(signal.SIGTERM)
-        for daemon in self._daemons.values():
-            daemon.wait()
-        for path in (DEFAULT_CONFIG, GRES_CONFIG):
-            path.unlink(missing_ok=True)
+        try:
+            # The jobs of a node whose daemon ends before them go on, and it waits for them for minutes.
+            _wait(lambda: not self._jobs(), "jobs do not end", self.folder)
+        finally:
+            for daemon in reversed(self._daemons.values()):
+                daemon.send_signal(signal.SIGTERM)
+            for daemon in self._daemons.values():
+                daemon.wait()
+            for path in (DEFAULT_CONFIG, GRES_CONFIG):
+                path.unlink(missing_ok=True)
+
+    def _jobs(self) -> str:
+        """List all jobs that have not ended."""
+        return subprocess.run(["squeue", "-h"], capture_output=True, text=True, check=False).stdout
 
     def _daemon(self, name: str, *arguments: str, program: str | None = None) -> None:
         command = [str(shutil.which(program or name, path=_path())), *arguments]
