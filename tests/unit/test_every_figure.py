@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import BarContainer
 from matplotlib.text import Text
 
 import macroscope
@@ -283,7 +284,7 @@ def test_every_figure_function_is_drawn_here():
 @pytest.mark.slow
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("figure", FIGURES, ids=[name for _, name in FIGURES])
-def test_no_text_is_cut_and_no_row_is_on_the_frame(figure, number, tmp_path):
+def test_no_text_is_cut_no_row_is_on_the_frame_and_bars_begin_at_zero(figure, number, tmp_path):
     with style():
         drawn = FIGURES[figure](names(number), tmp_path)
         fit(drawn)
@@ -299,4 +300,8 @@ def test_no_text_is_cut_and_no_row_is_on_the_frame(figure, number, tmp_path):
         if any(name in titles for name in ("real text", "gpt2")):
             assert low <= -0.5
             assert high >= len(titles) - 0.5
+        for bars in (bars for bars in axes.containers if isinstance(bars, BarContainer)):
+            lengths = axes.yaxis if bars.orientation == "vertical" else axes.xaxis
+            assert lengths.get_scale() == "linear"
+            assert min(lengths.get_view_interval()) <= 0 <= max(lengths.get_view_interval())
     plt.close(drawn)

@@ -42,7 +42,7 @@ def plot_reliability_diagram(table: pd.DataFrame, title: str, confidence: float)
         )
         title_panel(top, title)
         bottom.bar((filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white")
-        bottom.set(xlabel="confidence of the most probable type", ylabel="sections", yscale="log")
+        bottom.set(xlabel="confidence of the most probable type", ylabel="sections")
         add_legend(figure)
     return figure
 
