@@ -73,15 +73,15 @@ def test_the_check_names_settings_that_the_cluster_needs(on_cluster):
 
 
 def test_a_job_killed_for_memory_asks_for_more_and_succeeds(on_cluster):
-    """Slurm kills it at 50 MB, which Snakemake alone needs."""
+    """Slurm kills it at 100 MB, which Snakemake alone needs."""
     done = on_cluster.call(
-        "--until", "generate_files", "--set-resources", "generate_files:mem_mb=50*attempt", "--retries", "8"
+        "--until", "generate_files", "--set-resources", "generate_files:mem_mb=100*attempt", "--retries", "8"
     )
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-4000:]
     asked = [int(number) for number in re.findall(r"rule generate_files:.*?mem_mb=(\d+)", output, re.DOTALL)]
     assert len(asked) > 1
-    assert asked == [50 * attempt for attempt in range(1, len(asked) + 1)]
+    assert asked == [100 * attempt for attempt in range(1, len(asked) + 1)]
 
 
 def test_a_node_that_dies_and_a_cancelled_job_cost_one_job_each(slurm, on_cluster):

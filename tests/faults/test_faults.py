@@ -17,14 +17,13 @@ import psutil
 import pytest
 
 from macroscope.criticize.folder import unlock
+from macroscope.reporting.times import times_by_rule
 
 from ..workflow.conftest import Run, copy_checkout
 
 pytestmark = pytest.mark.faults
 
 SEED = int(os.environ.get("FAULTS_SEED", "1"))
-LONGEST_WAIT_SECONDS = 0.8
-"""From when a job is seen until it is killed."""
 END_SECONDS = 20
 """Within which jobs end that have lost their Snakemake."""
 LARGEST_FILE = 60_000
@@ -119,19 +118,23 @@ def finish(run, log, disturb):
 
 def test_killed_in_every_rule(quiet, tmp_path):
     run, rng, killed = quiet.fresh.copied(tmp_path / "work"), random.Random(SEED), set()
+    times = times_by_rule(quiet.work / "logs" / "test")
+    typical = (times["seconds"] / times["jobs"]).to_dict()
 
     def disturb(process):
         new = running(process) - killed
         if not new:
             return False
-        time.sleep(rng.uniform(0, LONGEST_WAIT_SECONDS))
-        killed.update(new)
+        time.sleep(rng.uniform(0, min(typical.get(rule, 0) for rule in new)))
+        dying = running(process)
+        if not dying - killed:  # it has ended
+            return False
+        killed.update(dying)
         kill(process, run, with_its_jobs=rng.random() < 0.7)
         return True
 
     finish(run, tmp_path / "log", disturb)
-    rules = {path.name for path in (quiet.work / "logs" / "test").iterdir() if path.is_dir()}
-    assert len(killed & rules) >= 0.8 * len(rules)
+    assert len(killed & set(typical)) >= 0.8 * len(typical)
     assert digests(run) == digests(quiet)
     assert not list((run.work / "results").rglob(".*scratch-*"))
 
