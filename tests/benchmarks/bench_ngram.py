@@ -75,15 +75,18 @@ def lmplz(documents: list[list[str]], folder: Path) -> None:
     subprocess.run(command, input=lines, capture_output=True, check=True)
 
 
-def count_numbers(words: int) -> None:
-    """Count the n-grams of texts of numbers."""
+def memory(words: int) -> float:
+    """Peak memory of counting texts of numbers, in MB."""
     with tempfile.TemporaryDirectory() as name:
-        stream = Path(name) / "stream"
         numbers = np.random.default_rng(0).zipf(1.2, words) % VOCABULARY + 2
         numbers[::26] = 0
-        numbers.astype(np.int32).tofile(stream)
-        del numbers
-        count_ngrams(read_words(stream), ORDER, VOCABULARY + 2, 0, Path(name) / "counts")
+        numbers.astype(np.int32).tofile(Path(name) / "stream")
+        return peak_megabytes(count_numbers, name)
+
+
+def count_numbers(folder: str) -> None:
+    """Count the n-grams of the texts of numbers in a folder."""
+    count_ngrams(read_words(Path(folder, "stream")), ORDER, VOCABULARY + 2, 0, Path(folder, "counts"))
 
 
 def main() -> None:
@@ -114,7 +117,7 @@ def main() -> None:
         taken = seconds(lambda: drawn.append(draw_in_plain_python(following, SAMPLES // 10)))
         peer = drawn[1] / taken
         say("words/s sampled", f"{mine:,.0f}", f"{peer:,.0f}", mine / peer, "> 1: a word at a time")
-    small, large = (peak_megabytes(count_numbers, words) for words in (WORDS, 10 * WORDS))
+    small, large = memory(WORDS), memory(10 * WORDS)
     say("MB for 20 and for 2 million words", f"{large:,.0f}", f"{small:,.0f}", 10 * small / large, "5: not as the text")
 
 
