@@ -24,6 +24,8 @@ from ..workflow.conftest import Run, copy_checkout
 pytestmark = pytest.mark.faults
 
 SEED = int(os.environ.get("FAULTS_SEED", "1"))
+LONGEST_WAIT_SECONDS = 2
+"""From when a job is seen until it is killed; shorter jobs are killed at any moment of their time."""
 END_SECONDS = 20
 """Within which jobs end that have lost their Snakemake."""
 LARGEST_FILE = 60_000
@@ -125,7 +127,7 @@ def test_killed_in_every_rule(quiet, tmp_path):
         new = running(process) - killed
         if not new:
             return False
-        time.sleep(rng.uniform(0, min(typical.get(rule, 0) for rule in new)))
+        time.sleep(rng.uniform(0, min(LONGEST_WAIT_SECONDS, *(typical.get(rule, 0) for rule in new))))
         dying = running(process)
         if not dying - killed:  # it has ended
             return False
