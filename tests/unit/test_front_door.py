@@ -50,6 +50,7 @@ TEXTS = {
     "a download that ended": ("a.jsonl.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3\xab", "the compressed data are broken"),
     "no Parquet": ("a.parquet", "PAR1", "not a readable Parquet file"),
     "one text": ("a.jsonl", '{"text": "a"}', "1 text; give at least 2 in each collection"),
+    "one text of several lines": ("a.txt", "A fox.\nA hen.", "a.txt is read as one text, and has 2 lines; if it holds"),
     "braces": ("a{b}.jsonl", GOOD, "the workflow cannot use paths with '{', as in"),
     "a name that is no UTF-8": (
         os.fsdecode(b"caf\xe9.jsonl"),

@@ -55,6 +55,19 @@ def test_both_sides_and_several_models_in_one_file(answers, tmp_path):
         assert [document.text for document in read_documents(output)] == [f"Answer {n} of {model}." for n in range(3)]
 
 
+def test_a_separator_is_that_of_the_workflow(tmp_path):
+    for name in ("real.txt", "mine.txt"):
+        (tmp_path / name).write_text("".join(f"Text {n} of {name}.\n" for n in range(3)))
+    profile, profiles, _ = profiled([tmp_path / "real.txt"], [tmp_path / "mine.txt"], separator="line")
+    assert [each.documents for each in (profile, *profiles)] == [3, 3]
+    parsed = parse_config(implied_config(profile, profiles, choose(profile, profiles, []), 1))
+    system = parsed.systems["mine"]
+    assert isinstance(system, FilesSystem)
+    import_texts([Path(file) for file in system.files], tmp_path / "out.parquet", system, corpus="c", system="mine")
+    assert [document.text for document in read_documents(tmp_path / "out.parquet")][2] == "Text 2 of mine.txt."
+    assert parsed.corpora["reference"].model_dump()["separator"] == "line"
+
+
 def test_several_models_that_are_one_candidate_are_remarked(tmp_path):
     records = [
         {"prompt": "Q", "generation": f"By {name}.", "model": name, "source_id": "s"} for name in ("human", "a", "b")

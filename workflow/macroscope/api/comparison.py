@@ -43,6 +43,7 @@ def compare(
     id_field: str | None = None,
     reference_field: str | None = None,
     model_field: str | None = None,
+    separator: str | None = None,
     language: str | None = None,
     matched_length: bool = False,
     seed: int = 1,
@@ -67,6 +68,8 @@ def compare(
     text_field, prompt_field, id_field, reference_field, model_field
         Names of fields, as the options of `macroscope criticize`; default: what the format of the file says. Each model
         is a candidate of its own.
+    separator
+        Separator of the texts of a text file: "line", "blank-line", or a line such as "---"; default: it is one text.
     language
         Code of the language of the texts (ISO 639-1). Default: it is recognized.
     matched_length
@@ -101,7 +104,7 @@ def compare(
         run.require_output(folder)
         options = critics if isinstance(critics, Mapping) else {}
         named = [critics] if isinstance(critics, str) else list(critics)
-        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
+        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
         plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
 
         def make(targets: Sequence[str], description: str) -> None:

@@ -26,6 +26,7 @@ def read_texts(
     text_field: str | None = None,
     prompt_field: str | None = None,
     id_field: str | None = None,
+    separator: str | None = None,
     side: Side | None = None,
 ) -> pd.DataFrame:
     """Read texts as they are judged: from a file or folder of any format that is known, or from any form of `compare`.
@@ -36,6 +37,8 @@ def read_texts(
         A path, or texts in another form of `compare`.
     text_field, prompt_field, id_field
         Names of the fields of the records; default: what the format of the file says.
+    separator
+        Separator of the texts of a text file, as in `compare`.
     side
         "people" or "models": the authors of the texts to read, of files that hold both; default: all.
 
@@ -58,7 +61,9 @@ def read_texts(
         files = write_collection(texts, Path(folder), "texts")
         shares = (run.VALID_SHARE, run.TEST_SHARE)
         fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
-        documents = read_user_documents(files, Provenance("texts"), *shares, Selection(fields, side=side))
+        documents = read_user_documents(
+            files, Provenance("texts"), *shares, Selection(fields, side=side, separator=separator)
+        )
         return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
 
 
@@ -71,12 +76,13 @@ def profile(
     id_field: str | None = None,
     reference_field: str | None = None,
     model_field: str | None = None,
+    separator: str | None = None,
 ) -> pd.DataFrame:
     """Profile real texts and texts to judge, in seconds: sizes, languages, headings, what they share.
 
     Parameters
     ----------
-    reference, candidates, text_field, prompt_field, id_field, reference_field, model_field
+    reference, candidates, text_field, prompt_field, id_field, reference_field, model_field, separator
         As in `compare`.
 
     Returns
@@ -90,7 +96,7 @@ def profile(
         If a file cannot be read, or a record is malformed; with file and line.
     """
     with tempfile.TemporaryDirectory(prefix="macroscope-") as name:
-        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
+        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
         return table_of(*run.profile_collections(*write_sides(reference, candidates, Path(name)), given))
 
 

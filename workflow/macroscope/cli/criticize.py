@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from macroscope.cli.flags import IdField, Language, ModelField, PromptField, Seed, TextField
+from macroscope.cli.flags import IdField, Language, ModelField, PromptField, Seed, Separator, TextField
 from macroscope.printing import Json, print_json, records_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def criticize(
         typer.Option(metavar="NAME", help="Field of the real text, in the reference or in the candidates' files."),
     ] = None,
     model_field: ModelField = None,
+    separator: Separator = None,
     critic: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
@@ -75,7 +76,7 @@ def criticize(
     if language is not None:
         require_code(language)
     run.require_output(output)
-    given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field)
+    given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)

@@ -43,6 +43,14 @@ IdField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the 
 ModelField = Annotated[
     str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LINE",
+        help="Separator of the texts of a .txt file: line (each line is a text), blank-line, or a line such as ---."
+        " Default: each file is one text.",
+    ),
+]
 Language = Annotated[
     str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
 ]

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Confidence, IdField, Language, PromptField, Resamples, Seed, TextField, resampling_of
+from macroscope.cli.flags import (
+    Confidence,
+    IdField,
+    Language,
+    PromptField,
+    Resamples,
+    Seed,
+    Separator,
+    TextField,
+    resampling_of,
+)
 from macroscope.cli.verbs import Verbs
 from macroscope.printing import Json, print_json, print_table
 
@@ -43,6 +53,7 @@ def sheet(
     text_field: TextField = None,
     prompt_field: PromptField = None,
     id_field: IdField = None,
+    separator: Separator = None,
     language: Language = None,
     seed: Seed = 1,
     json: Json = False,
@@ -62,9 +73,11 @@ def sheet(
     lessons = training if questions.section_types else 0
     if sum(map(bool, (segments, run, real or (system and not run)))) != 1:
         raise UsageError("give either --run, or files with --real and --system NAME=FILE, or --segments")
-    given = GivenFields(text_field, prompt_field, id_field)
+    given = GivenFields(text_field, prompt_field, id_field, separator=separator)
     if (run or segments) and given != GivenFields():
-        raise UsageError("the texts of --run and --segments are read already; leave out the names of fields")
+        raise UsageError(
+            "the texts of --run and --segments are read already; leave out the names of fields, and --separator"
+        )
     if segments:
         pool = pool_of_segments(instances, language)
     elif run is not None:

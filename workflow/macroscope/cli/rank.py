@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, TextField
+from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Separator, TextField
 from macroscope.printing import Json, print_table
 
 
@@ -17,6 +17,7 @@ def rank(
     prompt_field: PromptField = None,
     id_field: IdField = None,
     model_field: ModelField = None,
+    separator: Separator = None,
     language: Language = None,
     json: Json = False,
 ) -> None:
@@ -30,7 +31,7 @@ def rank(
     from macroscope.tables import write_output
 
     table = rank_files(
-        reference, candidate, GivenFields(text_field, prompt_field, id_field, None, model_field), language
+        reference, candidate, GivenFields(text_field, prompt_field, id_field, None, model_field, separator), language
     )
     if output is not None:
         write_output(table, output)

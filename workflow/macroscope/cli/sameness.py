@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, TextField
+from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, Separator, TextField
 from macroscope.printing import Json, print_json, print_table, records_of
 
 
@@ -22,6 +22,7 @@ def sameness(
     prompt_field: PromptField = None,
     id_field: IdField = None,
     model_field: ModelField = None,
+    separator: Separator = None,
     language: Language = None,
     seed: Seed = 1,
     json: Json = False,
@@ -36,7 +37,7 @@ def sameness(
     from macroscope.sameness.page import require_replaceable_folder, summarize, write_page
 
     require_replaceable_folder(output)
-    given = GivenFields(text_field, prompt_field, id_field, None, model_field)
+    given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
     measured = measure_sameness(reference or [], candidate, given, language, words, seed)
     write_page(measured, output)
     page = output / "index.html"

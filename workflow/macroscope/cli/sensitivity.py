@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.criticize import print_profile, require_cores
-from macroscope.cli.flags import IdField, Language, PromptField, Seed, TextField
+from macroscope.cli.flags import IdField, Language, PromptField, Seed, Separator, TextField
 from macroscope.printing import Json, print_json
 
 
@@ -28,6 +28,7 @@ def sensitivity(
     text_field: TextField = None,
     prompt_field: PromptField = None,
     id_field: IdField = None,
+    separator: Separator = None,
     language: Language = None,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
@@ -55,7 +56,9 @@ def sensitivity(
         config, profiles, table = run.config_of_corpus(corpus, documents, critic or [], seed, quick), [], pd.DataFrame()
         answer = {}
     else:
-        profile = run.profile_reference(reference or [], GivenFields(text_field, prompt_field, id_field))
+        profile = run.profile_reference(
+            reference or [], GivenFields(text_field, prompt_field, id_field, separator=separator)
+        )
         spoken = choose_language(profile.languages, language)
         notes = describe_differences(profile.languages, {}, spoken, language)
         described = table_of(profile, [])

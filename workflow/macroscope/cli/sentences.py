@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, TextField
+from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, Separator, TextField
 from macroscope.printing import Json, print_table
 
 _SHOWN = 10
@@ -19,6 +19,7 @@ def sentences(
     prompt_field: PromptField = None,
     id_field: IdField = None,
     model_field: ModelField = None,
+    separator: Separator = None,
     language: Language = None,
     seed: Seed = 1,
     json: Json = False,
@@ -33,7 +34,7 @@ def sentences(
     from macroscope.tables import require_output, write_output
 
     require_output(COLUMNS, output)
-    given = GivenFields(text_field, prompt_field, id_field, None, model_field)
+    given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
     table = score_sentences(reference, candidate, given, language, seed)
     write_output(table, output)
     worst = table.nlargest(_SHOWN, "out_of_place")[["system", "document", "sentence", "out_of_place", "text"]]

@@ -93,6 +93,7 @@ def choose(
             raise MacroscopeError(
                 f"{profile.name}: {profile.documents} text{'s' if profile.documents != 1 else ''}; give at least"
                 f" {_FEWEST_TEXTS} in each collection: a single text allows no confidence interval and no test"
+                f"{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
     chosen, reasons, lacking_extra = [], [], dict[str, list[str]]()
     for name in dict.fromkeys(requested or default_critics()):

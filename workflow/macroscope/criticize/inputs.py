@@ -31,6 +31,8 @@ class GivenFields:
         Field of the text of the reference.
     model
         Field of the model, by which the texts of a candidate's file are several candidates.
+    separator
+        Separator of the texts of text files, which have no fields.
     """
 
     text: str | None = None
@@ -38,6 +40,7 @@ class GivenFields:
     id: str | None = None
     reference: str | None = None
     model: str | None = None
+    separator: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Input:
             **({"fields": fields} if fields else {}),
             **({"only_model": only_model} if only_model is not None else {}),
             **({"distinct": True} if self.selection.distinct else {}),
+            **({"separator": self.selection.separator} if self.selection.separator is not None else {}),
         }
 
 
@@ -79,7 +83,7 @@ def make_reference(reference: Sequence[Path], candidates: Sequence[Path], given:
         }
     else:
         names["text"] = given.reference
-    selection = Selection(FieldNames(**names), side="people", distinct=not reference)
+    selection = Selection(FieldNames(**names), side="people", distinct=not reference, separator=given.separator)
     if not reference and given.reference is None:
         for path in files:
             _require_people(path, selection)
@@ -98,7 +102,8 @@ def _require_people(path: Path, selection: Selection) -> None:
 
 def make_texts(files: Sequence[Path], given: GivenFields, side: Side) -> Input:
     """Return files that no other collection is compared with: they must have every field that the user gave."""
-    return Input(files, Selection(FieldNames(text=given.text, prompt=given.prompt, id=given.id), side=side))
+    fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id)
+    return Input(files, Selection(fields, side=side, separator=given.separator))
 
 
 def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str, Input]:
@@ -110,7 +115,7 @@ def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str,
         If a file names no model in the field that the user gave.
     """
     fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id, model=given.model)
-    selection = Selection(fields, side="models")
+    selection = Selection(fields, side="models", separator=given.separator)
     if given.model is None:
         called = [(path, Input([path], selection)) for path in candidates]
     else:

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, FieldNames
+from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, SEPARATOR, FieldNames
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.options import Split
@@ -30,7 +30,9 @@ KIND = Kind(
     colour=VERMILION,
     stages={
         "generate": Stage(
-            ":import_texts", inputs="files corpus system", options="files one_section fields only_model dataset splits"
+            ":import_texts",
+            inputs="files corpus system",
+            options="files one_section fields only_model separator dataset splits",
         ),
     },
 )
@@ -44,6 +46,7 @@ class FilesSystem(SystemOptions):
     one_section: bool = ONE_SECTION
     fields: FieldNames = FIELDS
     only_model: str | None = ONLY_MODEL
+    separator: str | None = SEPARATOR
     dataset: str | None = Field(
         None,
         description="Name of a data set in resources/sources.yaml, such as gpt2-xl-output, instead of files; each text"
@@ -106,6 +109,8 @@ def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, c
 def _samples(paths: Sequence[Path], options: FilesSystem, provenance: Provenance) -> Iterator[Document]:
     if options.dataset is not None:
         return read_texts(paths, provenance)
-    selection = Selection(options.fields, options.only_model, "models", options.one_section)
+    selection = Selection(
+        options.fields, options.only_model, "models", options.one_section, separator=options.separator
+    )
     documents = read_user_documents(paths, provenance, valid_share=0.0, test_share=1.0, selection=selection)
     return (replace(document, split="test") for document in documents)

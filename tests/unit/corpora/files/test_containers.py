@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import re
 import zipfile
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pytest
 from macroscope.corpora import compression
 from macroscope.corpora.files.containers import spreadsheets
 from macroscope.corpora.files.reading import REMARKS, read_user_documents
+from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 
@@ -199,6 +201,51 @@ def test_a_text_file_with_the_ends_of_documents(end, tmp_path):
     documents_read, provenance = read(tmp_path / "mine.txt")
     assert documents_read == [(f"mine.txt-{n}", text) for n, text in enumerate(TEXTS, 1)]
     assert provenance.source[REMARKS] == [f"texts are separated by {end}"]
+
+
+SEPARATED = {
+    "line": ("A fox ran.\n\nIt rained.\n", "line", [1, 3]),
+    "blank lines": ("\nA fox\nran.\n \n\nIt rained.\n", "blank-line", [2, 6]),
+    "rule": ("---\nA fox\n\nran.\n---\nIt rained.\n---\n", "---", [2, 6]),
+    "words": ("A fox ran.\r\nNext story\r\nIt rained.", "Next story", [1, 3]),
+}
+
+
+@pytest.mark.parametrize("case", SEPARATED)
+def test_a_separator_of_texts_that_the_user_names(case, tmp_path):
+    content, separator, lines = SEPARATED[case]
+    (tmp_path / "mine.txt").write_bytes(content.encode())
+    for path in (tmp_path / "mine.txt", tmp_path):
+        provenance = Provenance("test")
+        documents = list(read_user_documents([path], provenance, 0.1, 0.1, Selection(separator=separator)))
+        assert [" ".join(document.text.split()) for document in documents] == TEXTS
+        assert [document.id for document in documents] == [f"mine.txt-{line}" for line in lines]
+
+
+MANY = {
+    "lines": (b"A fox ran.\nIt rained.\n", "2 lines; if it holds several texts, add --separator line"),
+    "blocks": (
+        b"A fox\nran.\n\nIt rained.\n",
+        "3 lines, 2 blocks between blank lines; .* --separator blank-line or",
+    ),
+    "rules": (
+        b"A fox ran.\n***\nIt rained.",
+        r"3 lines, 2 parts between lines '\*\*\*'; .* --separator '\*\*\*' or",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MANY)
+def test_a_text_file_that_may_hold_several_texts(case, tmp_path):
+    content, said = MANY[case]
+    (tmp_path / "mine.txt").write_bytes(content)
+    documents_read, provenance = read(tmp_path / "mine.txt")
+    assert len(documents_read) == 1
+    (remark,) = provenance.source[REMARKS]
+    assert re.fullmatch(f"mine.txt is read as one text, and has {said}.*", remark)
+    assert REMARKS not in read(tmp_path)[1].source, "a folder has a text per file"
+    (tmp_path / "mine.txt").write_text("A fox ran.")
+    assert REMARKS not in read(tmp_path / "mine.txt")[1].source
 
 
 def write_spreadsheet(path, *sheets):

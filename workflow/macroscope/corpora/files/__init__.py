@@ -42,6 +42,12 @@ class FieldNames(Options):
 
 FIELDS = Field(FieldNames(), description="Names of the fields to read, for files in no format that is known.")
 ONLY_MODEL = Field(None, description="Name of the model whose texts to read, of a file with texts of several models.")
+SEPARATOR = Field(
+    None,
+    min_length=1,
+    description="Separator of the texts of a text file: `line` (each line is a text), `blank-line`, or a line of its"
+    " own, such as `---`; default: each file is one text.",
+)
 
 
 class FilesCorpus(Corpus):
@@ -54,6 +60,7 @@ class FilesCorpus(Corpus):
     one_section: bool = ONE_SECTION
     fields: FieldNames = FIELDS
     only_model: str | None = ONLY_MODEL
+    separator: str | None = SEPARATOR
     distinct: bool = Field(
         False,
         description="Leave out a text that answers the same prompt as an equal one before, as in a file that repeats"

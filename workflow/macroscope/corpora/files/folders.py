@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from macroscope.corpora.compression import without_suffix
 from macroscope.corpora.files.containers import FORMATS_READ, TEXT_SUFFIXES
+from macroscope.corpora.files.containers.separated_texts import describe_lines
 from macroscope.corpora.files.layout import Layout, examine, examine_part
 from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Count, Provenance, keep
@@ -45,8 +47,19 @@ def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Proven
             raise MacroscopeError(f"{path}: no such file or folder")
         require_regular(path)
         yield from (
-            _layouts_of_folder(path, selection, counts, provenance) if path.is_dir() else [examine(path, selection)]
+            _layouts_of_folder(path, selection, counts, provenance) if path.is_dir() else [_layout(path, selection)]
         )
+
+
+def _layout(path: Path, selection: Selection) -> Layout:
+    """Return the layout of a file outside of a folder; if it is a text, a remark says that it may be several."""
+    layout = examine(path, selection)
+    if layout.rows.unit:
+        return layout
+    with suppress(MacroscopeError):  # reading raises it, too
+        if lines := describe_lines(path):
+            return replace(layout, remarks=[*layout.remarks, lines])
+    return layout
 
 
 def _layouts_of_folder(

@@ -100,12 +100,12 @@ def examine(path: Path, selection: Selection) -> Layout:
     MacroscopeError
         If the file is unreadable, or no row has a field that the user named.
     """
-    return _examine(path, open_rows(path, selection.fields.given().values()), selection)
+    return _examine(path, open_rows(path, selection.fields.given().values(), selection.separator), selection)
 
 
 def examine_part(path: Path, selection: Selection) -> Layout | None:
     """Find out the layout of a file of a folder; None if it holds no texts, in no format that is known."""
-    rows = find_rows(path, selection.fields.given().values())
+    rows = find_rows(path, selection.fields.given().values(), selection.separator)
     if rows is None:
         return None
     try:

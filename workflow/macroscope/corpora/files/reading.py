@@ -34,7 +34,9 @@ def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers
     """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
     provenance.source.update(file=path.name)
     names = make_file_namer([Path(file) for file in options.files])
-    selection = Selection(options.fields, options.only_model, "people", options.one_section, options.distinct)
+    selection = Selection(
+        options.fields, options.only_model, "people", options.one_section, options.distinct, options.separator
+    )
     documents = read_user_documents([path], provenance, options.valid_share, options.test_share, selection, names)
     return documents if options.split is None else (replace(document, split=options.split) for document in documents)
 

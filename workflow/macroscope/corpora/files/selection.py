@@ -31,6 +31,8 @@ class Selection:
     distinct
         True if a text that answers the same prompt as an equal one before is left out: a file with several models'
         answers repeats the text of the reference.
+    separator
+        Separator of the texts of a text file (`containers.separated_texts`); None: each file is one text.
     """
 
     fields: FieldNames = field(default_factory=FieldNames)
@@ -38,6 +40,7 @@ class Selection:
     side: Side | None = None
     one_section: bool = False
     distinct: bool = False
+    separator: str | None = None
 
     def includes(self, answer: Answer) -> bool:
         """Return whether a text is to be read."""

@@ -43,31 +43,33 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 _BEGINNING_BYTES = 4096
 
 
-def open_rows(path: Path, named: Collection[str] = ()) -> Rows:
+def open_rows(path: Path, named: Collection[str] = (), separator: str | None = None) -> Rows:
     """Return the rows of a file.
 
     Parameters
     ----------
     named
         Names of fields that the user gave, which may be those of a table's columns.
+    separator
+        Separator of the texts of a text file (`separated_texts.open_text`).
 
     Raises
     ------
     MacroscopeError
         If the file is absent, or of an unknown format.
     """
-    rows = find_rows(path, named)
+    rows = find_rows(path, named, separator)
     if rows is None:
         raise MacroscopeError(f"{path}: unknown format; give {FORMATS_READ}")
     return rows
 
 
-def find_rows(path: Path, named: Collection[str] = ()) -> Rows | None:
+def find_rows(path: Path, named: Collection[str] = (), separator: str | None = None) -> Rows | None:
     """Return the rows of a file, or None if its format is unknown."""
     require_regular(path)
     name = without_suffix(path.name)
     if name.endswith(TEXT_SUFFIXES):
-        return open_text(path)
+        return open_text(path, separator)
     if name.endswith(_TABLE_SUFFIXES):
         return open_delimited(path, named)
     if name.endswith(SPREADSHEET_SUFFIXES):

@@ -1,26 +1,94 @@
-"""Rows of a text file: the whole file, or the texts between the tokens with which language models end a document."""
+"""Rows of a text file: the whole file, or the texts between separators.
+
+Separators are the tokens with which language models end a document, and the lines that the user names.
+"""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken, read_all
 from macroscope.corpora.files.containers.rows import NumberedRows, Rows
+from macroscope.corpora.records import read_numbered_lines
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json
 
+LINE, BLANK_LINE = "line", "blank-line"
+"""Separators: each line is a text; blank lines stand between texts. Any other one is a line of its own, such as ---."""
 _ENDS = ("<|endoftext|>", "<|end_of_text|>")
 """Tokens that end a document, as the dumps of training data and of samples have them."""
 _END = re.compile("|".join(map(re.escape, _ENDS)))
+_RULE = re.compile(r"([-=*#_~+%])\1{2,}$")
+"""Line that may separate texts: three or more of one mark."""
 _BLOCK = 1 << 20
 
 
-def open_text(path: Path) -> Rows:
-    """Return the texts of a text file."""
+def open_text(path: Path, separator: str | None = None) -> Rows:
+    """Return the texts of a text file.
+
+    Parameters
+    ----------
+    separator
+        `LINE`, `BLANK_LINE` or the line that separates texts; None: the file is one text, unless it has a token that
+        ends documents.
+    """
+    if separator is not None:
+        unit = "line" if separator == LINE else "text from line"
+        return Rows(unit, lambda _: _split_at(path, separator), (f"texts are separated by {_name(separator)}",))
     end = _find_end(path)
     if end is None:
         return Rows("", lambda _: iter([(1, {"text": _read(path)})]))
     return Rows("text", lambda _: _split(path), (f"texts are separated by {end}",))
+
+
+def describe_lines(path: Path) -> str:
+    """Return what may separate texts in a text file, and how to say so; "" if nothing does."""
+    lines = blocks = 0
+    rules: Counter[str] = Counter()
+    is_blank = True
+    for _, line in read_numbered_lines(path):
+        stripped = line.strip()
+        lines += bool(stripped)
+        blocks += is_blank and bool(stripped)
+        is_blank = not stripped
+        if _RULE.match(stripped):
+            rules[stripped] += 1
+    counted = [(lines, "lines", LINE)]
+    if 1 < blocks < lines:
+        counted.append((blocks, "blocks between blank lines", BLANK_LINE))
+    counted += [(number + 1, f"parts between lines {rule!r}", f"'{rule}'") for rule, number in rules.most_common(1)]
+    if lines < 2:
+        return ""
+    numbers = ", ".join(f"{number:,} {name}" for number, name, _ in counted)
+    options = " or ".join(f"--separator {option}" for *_, option in reversed(counted))
+    return f"{path.name} is read as one text, and has {numbers}; if it holds several texts, add {options}"
+
+
+def _name(separator: str) -> str:
+    return {LINE: "line breaks", BLANK_LINE: "blank lines"}.get(separator, f"lines {separator!r}")
+
+
+def _split_at(path: Path, separator: str) -> NumberedRows:
+    """Stream the texts between separators, numbered by the line that each begins with."""
+    beginning, lines = 1, list[str]()
+    for number, line in read_numbered_lines(path):
+        stripped = line.strip()
+        if separator == LINE:
+            if stripped:
+                yield number, {"text": stripped}
+        elif stripped == ("" if separator == BLANK_LINE else separator.strip()):
+            yield from _text_of(beginning, lines)
+            lines = []
+        else:
+            beginning = beginning if any(lines) else number
+            lines.append(line.rstrip())
+    yield from _text_of(beginning, lines)
+
+
+def _text_of(beginning: int, lines: list[str]) -> NumberedRows:
+    if any(lines):
+        yield beginning, {"text": "\n".join(lines)}
 
 
 def _split(path: Path) -> NumberedRows:
