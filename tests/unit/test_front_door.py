@@ -37,7 +37,7 @@ TEXTS = {
         '{"txt": "a"}',
         "give it with --text-field (fields of the first line: 'txt' 100%)",
     ),
-    "another format": ("a.docx", "PK", "unknown format; give JSON Lines"),
+    "another format": ("a.docx", "PK", "unknown format; a.docx is a Word document, which is not read; convert"),
     "JSON Lines that are called text": ("a.txt", '{"text": "a"}', "JSON Lines in a text file; call it .jsonl"),
     "another encoding": ("a.jsonl", b'{"text": "caf\xe9"}', "line 1 is not valid UTF-8 (byte 14); save it as UTF-8"),
     "half a character": ("a.jsonl", '{"text": "a\\ud800"}', r"has half a character, '\ud800'"),

@@ -42,6 +42,8 @@ SCHEMAS = REPOSITORY / "workflow" / "schemas"
 CAPTIONS = REPOSITORY / "workflow" / "report"
 SCRIPTS = REPOSITORY / "workflow" / "scripts"
 
+SAVE_AS_UTF8 = "save it as UTF-8, for example with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW`"
+"""What to do about a file in another encoding."""
 
 T = TypeVar("T")
 _HERE, _RENAME_EXCHANGE = -100, 2
@@ -231,7 +233,7 @@ def parse_json(content: bytes, where: str, advice: str) -> Any:
     try:
         return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_reject_repeated_keys)
     except UnicodeDecodeError as error:
-        raise MacroscopeError(f"{where} is not valid UTF-8 (byte {error.start + 1:,}); save it as UTF-8") from None
+        raise MacroscopeError(f"{where} is not valid UTF-8 (byte {error.start + 1:,}); {SAVE_AS_UTF8}") from None
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
         raise MacroscopeError(f"{where} is not valid JSON ({error.msg} at {place}){advice}") from None

@@ -1,6 +1,7 @@
-"""Compressed files, recognised by their first bytes: gzip, bzip2, xz and Zstandard."""
+"""Compressed files (gzip, bzip2, xz, Zstandard) and texts in UTF-16, recognised by their first bytes."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -25,16 +26,48 @@ def _open_zstandard(path: Path) -> Any:
     return io.BufferedReader(cast(Any, pa.CompressedInputStream(pa.OSFile(str(path), "rb"), "zstd")))
 
 
+class _Utf8(io.RawIOBase):
+    """The bytes in UTF-8 of a text in UTF-16, as Windows and spreadsheets save "Unicode text"."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._text = path.open(encoding="utf-16", newline="")
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            try:
+                self._rest = self._text.read(1 << 16).encode("utf-8")
+            except UnicodeError as error:
+                raise MacroscopeError(f"{self._path}: not valid UTF-16 ({error}); save the file as UTF-8") from None
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+    def close(self) -> None:
+        self._text.close()
+        super().close()
+
+
+def _open_utf16(path: Path) -> Any:
+    return io.BufferedReader(_Utf8(path))
+
+
 _BY_MAGIC: dict[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
     b"\x28\xb5\x2f\xfd": _open_zstandard,
+    codecs.BOM_UTF16_LE: _open_utf16,
+    codecs.BOM_UTF16_BE: _open_utf16,
 }
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file, decompressed if it is compressed.
+    """Open a file, decompressed if it is compressed, in UTF-8 if it is UTF-16.
 
     Raises
     ------
@@ -45,7 +78,7 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def read_all(path: Path) -> bytes:
-    """Read a whole file, decompressed if it is compressed.
+    """Read a whole file, decompressed if it is compressed, in UTF-8 if it is UTF-16.
 
     Raises
     ------
@@ -79,7 +112,7 @@ def without_suffix(name: str) -> str:
 
 
 def _opener(path: Path) -> Callable[[Path], Any] | None:
-    """Return the function that opens a compressed file, or None if it is not compressed."""
+    """Return the function that opens a compressed file or one in UTF-16, or None if its bytes are read as they are."""
     require_regular(path)
     try:
         with path.open("rb") as file:

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_json
+from macroscope.files import SAVE_AS_UTF8, parse_json
 
 LONGEST_LINE = 1 << 28
 """Most bytes of a line; a longer one is an error."""
@@ -53,7 +53,7 @@ def decode_lines(stream: IO[bytes], name: str) -> Iterator[str]:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise MacroscopeError(
-                f"{name}, line {number} is not valid UTF-8 (byte {error.start + 1}); save the file as UTF-8"
+                f"{name}, line {number} is not valid UTF-8 (byte {error.start + 1}); {SAVE_AS_UTF8}"
             ) from None
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.corpora import compression
+from macroscope.corpora.files import FieldNames
 from macroscope.corpora.files.containers import spreadsheets
 from macroscope.corpora.files.reading import REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
@@ -246,6 +247,95 @@ def test_a_text_file_that_may_hold_several_texts(case, tmp_path):
     assert REMARKS not in read(tmp_path)[1].source, "a folder has a text per file"
     (tmp_path / "mine.txt").write_text("A fox ran.")
     assert REMARKS not in read(tmp_path / "mine.txt")[1].source
+
+
+CHATS = {
+    "iPhone": """[26.11.25, 14:05:02] Stories: \u200eMessages are encrypted from end to end.
+[26.11.25, 14:05:03] Ann: A fox ran.
+\u200e[26.11.25, 14:05:09] Ann: \u200eimage omitted
+[26.11.25, 14:06:00] Bob: It
+rained.
+""",
+    "Android": """26/11/2025, 14:05 - Messages are encrypted from end to end.
+26/11/2025, 14:05 - Ann: A fox ran.
+26/11/2025, 14:05 - Ann: <Media omitted>
+26/11/2025, 14:06 - Bob: It
+rained.
+""",
+    "twelve hours": """11/26/25, 2:05\u202fPM - Ann: A fox ran.
+11/26/25, 2:06\u202fPM - Bob: It
+rained.
+""",
+}
+
+
+@pytest.mark.parametrize("phone", CHATS)
+def test_a_chat_of_whatsapp(phone, tmp_path):
+    (tmp_path / "chat.txt").write_text(CHATS[phone])
+    documents_read, provenance = read(tmp_path / "chat.txt")
+    assert [" ".join(text.split()) for _, text in documents_read] == TEXTS
+    assert provenance.source[REMARKS] == ["messages of a WhatsApp chat, without dates and names"]
+    dropped = sum(count.dropped for count in provenance.counts if count.filter == "document without text")
+    assert dropped == len(CHATS[phone].splitlines()) - 3
+
+
+SUBTITLES = {
+    ".srt": """1
+00:00:01,000 --> 00:00:02,500
+<i>A fox</i>
+
+2
+00:00:03,000 --> 00:00:04,000
+{\\an8}ran.
+It rained.
+""",
+    ".vtt": """WEBVTT - A film
+
+NOTE
+A note about it.
+
+1
+00:01.000 --> 00:02.500 align:start
+<v Ann>A fox
+
+00:03.000 --> 00:04.000
+<00:03.100>ran.
+It rained.
+""",
+}
+
+
+@pytest.mark.parametrize("suffix", SUBTITLES)
+def test_subtitles(suffix, tmp_path):
+    (tmp_path / f"film{suffix}").write_text(SUBTITLES[suffix])
+    for path in (tmp_path / f"film{suffix}", tmp_path):
+        documents_read, provenance = read(path)
+        assert [text for _, text in documents_read] == ["A fox ran. It rained."]
+        assert provenance.source[REMARKS] == [
+            "subtitles without their numbers and times, joined into one text per file"
+        ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("kind", [*PLAIN, ".txt"])
+def test_files_in_utf_16(kind, encoding, tmp_path):
+    (tmp_path / f"mine{kind}").write_bytes(("\ufeff" + PLAIN.get(kind, "A fox ran.")).encode(encoding))
+    assert read(tmp_path / f"mine{kind}")[0] == (EXPECTED if kind in PLAIN else [("mine.txt", "A fox ran.")])
+    (tmp_path / f"mine{kind}").write_bytes("\ufeffA".encode(encoding) + b"\xd8")
+    with pytest.raises(MacroscopeError, match="not valid UTF-16"):
+        read(tmp_path / f"mine{kind}")
+
+
+@pytest.mark.parametrize("separator", ";|\t,")
+def test_the_separator_of_columns_with_unknown_names(separator, tmp_path):
+    quoted = [f'"{text[:-1]}, again; and | so."' for text in TEXTS]
+    rows = [["Nr", "Tale"], *([str(number), text] for number, text in enumerate(quoted * 20))]
+    (tmp_path / "mine.csv").write_text("".join(separator.join(row) + "\n" for row in rows))
+    with pytest.raises(MacroscopeError, match=r"'Nr' 100%, 'Tale' 100%.*, for example --text-field Tale"):
+        read(tmp_path / "mine.csv")
+    provenance = Provenance("test")
+    named = Selection(FieldNames(text="Tale"))
+    assert len(list(read_user_documents([tmp_path / "mine.csv"], provenance, 0.1, 0.1, named))) == 40
 
 
 def write_spreadsheet(path, *sheets):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from macroscope.corpora.compression import without_suffix
-from macroscope.corpora.files.containers import FORMATS_READ, TEXT_SUFFIXES
+from macroscope.corpora.files.containers import FORMATS_READ, TEXT_SUFFIXES, advise
 from macroscope.corpora.files.containers.separated_texts import describe_lines
 from macroscope.corpora.files.layout import Layout, examine, examine_part
 from macroscope.corpora.files.selection import Selection
@@ -23,7 +23,9 @@ _ABOUT_FOLDER = ("readme", "license", "licence")
 
 @dataclass
 class _FolderCounts:
-    texts: Count = field(default_factory=lambda: Count("file of a folder that is no .txt or .md", 0, 0, "files"))
+    texts: Count = field(
+        default_factory=lambda: Count("file of a folder that is not a text (.txt, .md, .srt, .vtt)", 0, 0, "files")
+    )
     parts: Count = field(default_factory=lambda: Count("file of a folder without texts that are known", 0, 0, "files"))
     links: Count = field(
         default_factory=lambda: Count("link in a folder to another folder, or to nothing", 0, 0, "links")
@@ -54,7 +56,7 @@ def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Proven
 def _layout(path: Path, selection: Selection) -> Layout:
     """Return the layout of a file outside of a folder; if it is a text, a remark says that it may be several."""
     layout = examine(path, selection)
-    if layout.rows.unit:
+    if layout.rows.unit or layout.remarks:
         return layout
     with suppress(MacroscopeError):  # reading raises it, too
         if lines := describe_lines(path):
@@ -82,7 +84,8 @@ def _layouts_of_folder(
             is_empty = False
             yield layout
     if is_empty:
-        raise MacroscopeError(f"{folder}: no texts in this folder ({_describe(files)}); give {FORMATS_READ}")
+        advice = advise(files[0]) if files else f"give {FORMATS_READ}"
+        raise MacroscopeError(f"{folder}: no texts in this folder ({_describe(files)}); {advice}")
 
 
 def _describe(files: Sequence[Path]) -> str:

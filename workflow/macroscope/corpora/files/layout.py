@@ -1,5 +1,6 @@
 """The layout of a file: its container, its format, and the fields that are taken for the text and the prompt."""
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -124,7 +125,7 @@ def has_field(path: Path, name: str) -> bool:
 
 def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     if not rows.unit:
-        return Layout(path, rows, DOCUMENTS, None, {}, 0, TEXT_FILES, [])
+        return Layout(path, rows, DOCUMENTS, None, {}, 0, TEXT_FILES, list(rows.remarks))
     rows, sample = _read_names_in_any_case(rows, _sample(rows), selection)
     shares = {name: count / len(sample) for name, count in _count_fields(sample).most_common()}
     fields_found = describe_shares(shares, len(sample), rows.unit)
@@ -135,7 +136,9 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     given_text = selection.fields.text
     if given_text is None and not formats:
         keys = f"{fields_found}{_texts_found(sample)}"
-        raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({keys})")
+        longest = next(iter(find_texts(sample)), None)
+        example = f", for example --text-field {shlex.quote(longest)}, the longest texts" if longest else ""
+        raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({keys}){example}")
     fmt = _format_of_field(given_text) if given_text is not None else formats[0]
     fmt = _with_fields(fmt, selection)
     answers = [answer for row in sample for answer in _answers_if_any(fmt, row)]

@@ -13,15 +13,17 @@ from macroscope.corpora.files.containers.rows import Rows
 from macroscope.corpora.files.containers.separated_texts import open_text
 from macroscope.corpora.files.containers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
 from macroscope.corpora.files.containers.spreadsheets import open_spreadsheet
+from macroscope.corpora.files.containers.subtitles import SUFFIXES as SUBTITLE_SUFFIXES
+from macroscope.corpora.files.containers.subtitles import open_subtitles
+from macroscope.corpora.files.containers.unreadable import describe_unreadable
 from macroscope.corpora.files.containers.wikiextractor import BEGINNING, open_articles
 from macroscope.errors import MacroscopeError
 from macroscope.files import require_regular
 
-TEXT_SUFFIXES = (".txt", ".md", ".markdown")
+TEXT_SUFFIXES = (".txt", ".md", ".markdown", *SUBTITLE_SUFFIXES)
 FORMATS_READ = (
     "JSON Lines (.jsonl), JSON (.json), Parquet (.parquet), Arrow (.arrow, .feather), CSV (.csv, .tsv), spreadsheets"
-    " (.xlsx, .ods), the files of a harness, or a folder of such files or of .txt or .md files; convert others to"
-    " Markdown first, for example with pandoc"
+    " (.xlsx, .ods), the files of a harness, texts (.txt, .md), or a folder of such files"
 )
 _TABLE_SUFFIXES = (".csv", ".tsv")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
@@ -60,14 +62,22 @@ def open_rows(path: Path, named: Collection[str] = (), separator: str | None = N
     """
     rows = find_rows(path, named, separator)
     if rows is None:
-        raise MacroscopeError(f"{path}: unknown format; give {FORMATS_READ}")
+        raise MacroscopeError(f"{path}: unknown format; {advise(path)}")
     return rows
+
+
+def advise(path: Path) -> str:
+    """Return what to give instead of a file without texts that are read, and what it is, if that is known."""
+    described = describe_unreadable(path, _beginning(path)) if find_rows(path) is None else ""
+    return described or f"give {FORMATS_READ}"
 
 
 def find_rows(path: Path, named: Collection[str] = (), separator: str | None = None) -> Rows | None:
     """Return the rows of a file, or None if its format is unknown."""
     require_regular(path)
     name = without_suffix(path.name)
+    if name.endswith(SUBTITLE_SUFFIXES):
+        return open_subtitles(path)
     if name.endswith(TEXT_SUFFIXES):
         return open_text(path, separator)
     if name.endswith(_TABLE_SUFFIXES):
@@ -80,7 +90,7 @@ def find_rows(path: Path, named: Collection[str] = (), separator: str | None = N
     if name.endswith(LOG_SUFFIX) or is_log(path):
         return open_log(path)
     stripped = beginning.lstrip(_BLANK)
-    if stripped.startswith((b"{", b"[")) or name.endswith(_JSON_SUFFIXES):
+    if (stripped.startswith((b"{", b"[")) and not stripped.startswith(b"{\\rtf")) or name.endswith(_JSON_SUFFIXES):
         return open_json(path)
     if stripped.startswith(BEGINNING):
         return open_articles(path)

@@ -20,6 +20,7 @@ from macroscope.corpora.files.containers.columns import (
 )
 from macroscope.corpora.files.containers.rows import NumberedRows, Rows
 from macroscope.errors import MacroscopeError
+from macroscope.files import SAVE_AS_UTF8
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -90,16 +91,19 @@ def _find_quoting(path: Path, separator: str) -> int:
 
 
 def _sniff(path: Path) -> str | None:
-    with open_bytes(path) as stream:
-        sample = stream.read(1 << 16).decode("utf-8-sig", "replace")
-    # Texts hold commas and quotation marks, by which the sniffer is misled, and hardly any tabs.
-    tabs = [line.count("\t") for line in sample.splitlines()[:SAMPLE_ROWS] if line]
-    if tabs and tabs[0] and tabs[0] == max(tabs) == min(tabs[:-1] or tabs):
-        return "\t"
+    """Return the separator that cuts the first rows into equally many cells, two or more; None if there is none."""
+    # Tabs first: texts hold hardly any, and in files with tabs, quotation marks may be plain characters.
+    ways = [("\t", csv.QUOTE_NONE), *((separator, csv.QUOTE_MINIMAL) for separator in ("\t", *_SEPARATORS))]
+    return next((separator for separator, quoting in ways if _has_equal_rows(path, separator, quoting)), None)
+
+
+def _has_equal_rows(path: Path, separator: str, quoting: int) -> bool:
     try:
-        return csv.Sniffer().sniff(sample, "".join(_SEPARATORS)).delimiter
-    except csv.Error:
-        return None
+        with _reader(path, separator, quoting) as reader:
+            widths = {len(row) for row in islice(reader, SAMPLE_ROWS) if row}
+    except _NotSeparated:
+        return False
+    return len(widths) == 1 and max(widths) > 1
 
 
 @contextmanager
@@ -113,7 +117,7 @@ def _reader(path: Path, separator: str, quoting: int = csv.QUOTE_MINIMAL) -> Ite
             raise _NotSeparated(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
         except UnicodeDecodeError:
             raise MacroscopeError(
-                f"{path}, line {reader.line_num + 1} or later: not valid UTF-8; save the file as UTF-8"
+                f"{path}, line {reader.line_num + 1} or later: not valid UTF-8; {SAVE_AS_UTF8}"
             ) from None
         except DAMAGE as error:
             raise_broken(error, str(path), f" after line {reader.line_num:,}")

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken, read_all
 from macroscope.corpora.files.containers.rows import NumberedRows, Rows
+from macroscope.corpora.files.containers.whatsapp import is_chat, open_chat
 from macroscope.corpora.records import read_numbered_lines
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_json
+from macroscope.files import SAVE_AS_UTF8, parse_json
 
 LINE, BLANK_LINE = "line", "blank-line"
 """Separators: each line is a text; blank lines stand between texts. Any other one is a line of its own, such as ---."""
@@ -36,6 +37,8 @@ def open_text(path: Path, separator: str | None = None) -> Rows:
     if separator is not None:
         unit = "line" if separator == LINE else "text from line"
         return Rows(unit, lambda _: _split_at(path, separator), (f"texts are separated by {_name(separator)}",))
+    if is_chat(path):
+        return open_chat(path)
     end = _find_end(path)
     if end is None:
         return Rows("", lambda _: iter([(1, {"text": _read(path)})]))
@@ -117,7 +120,7 @@ def _read(path: Path) -> str:
     try:
         text = read_all(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise MacroscopeError(f"{path}: not valid UTF-8 (byte {error.start + 1:,}); save the file as UTF-8") from None
+        raise MacroscopeError(f"{path}: not valid UTF-8 (byte {error.start + 1:,}); {SAVE_AS_UTF8}") from None
     if _is_json_lines(text):
         raise MacroscopeError(f"{path}: JSON Lines in a text file; call it .jsonl, so that each line is a document")
     # As `Path.read_text` reads line ends.

@@ -11,12 +11,13 @@ from macroscope.corpora.files.formats.helm import HELM
 from macroscope.corpora.files.formats.inspect_ai import INSPECT_AI
 from macroscope.corpora.files.formats.lighteval import LIGHTEVAL, OLDER_LIGHTEVAL
 from macroscope.corpora.files.formats.lm_eval import LM_EVAL
+from macroscope.corpora.files.formats.messengers import DISCORD, SLACK, TELEGRAM
 from macroscope.corpora.files.formats.pairs import FAST_DETECT_GPT, HC3, M4, RAID
 from macroscope.corpora.files.formats.plain import DOCUMENTS, NAMED
 
 _HARNESSES = (LM_EVAL, INSPECT_AI, HELM, LIGHTEVAL, OLDER_LIGHTEVAL, EVERY_EVAL_EVER, BATCH, MT_BENCH)
 """Formats with keys that no other program writes; whatever else such a record holds is about the evaluation."""
-_CHATS = (CHATGPT_EXPORT, CLAUDE_EXPORT, ULTRACHAT, OPENASSISTANT, ARENA, GEMINI)
+_CHATS = (CHATGPT_EXPORT, CLAUDE_EXPORT, ULTRACHAT, OPENASSISTANT, ARENA, GEMINI, SLACK, DISCORD, TELEGRAM)
 _SIDES = (M4, HC3, RAID)
 _OTHERS = (DOCUMENTS, FAST_DETECT_GPT, VLLM, MESSAGES, CONVERSATIONS, RESPONSES, *NAMED)
 FORMATS: tuple[Format, ...] = (*_HARNESSES, *_CHATS, *_SIDES, *_OTHERS)

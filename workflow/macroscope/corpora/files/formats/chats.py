@@ -39,7 +39,10 @@ def split_chat(messages: Sequence[Any]) -> tuple[str | None, str | None]:
 
 
 def _is_chat(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(_first(message, _ROLE_KEYS) is not None for message in value)
+    """Return whether a value is a list of messages, each with a role; some may have no content, as calls of tools."""
+    if not isinstance(value, list) or not any(_first(message, _CONTENT_KEYS) is not None for message in value):
+        return False
+    return all(_first(message, _ROLE_KEYS) is not None for message in value)
 
 
 def _chat(key: str) -> Format:
