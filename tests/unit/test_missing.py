@@ -2,7 +2,7 @@
 
 import pytest
 
-from macroscope.missing import Missing, failed_critics, read_missing, write_missing
+from macroscope.missing import Missing, failed_critics, read_missing, rules_with_failed_stages, write_missing
 
 REASON = "no word occurs twice; give more texts"
 CRITIC = Missing(corpus="wiki", critic="topics", reason=REASON, log="logs/x.log")
@@ -38,3 +38,12 @@ def test_the_table_holds_all_of_it_and_is_absent_if_all_finished(tmp_path):
     assert (list(tmp_path.iterdir()), read_missing(tmp_path)) == ([], [])
     write_missing([CRITIC, SYSTEM, CORPUS], tmp_path)
     assert read_missing(tmp_path) == [CRITIC, SYSTEM, CORPUS]
+
+
+def test_a_job_that_left_out_a_failed_stage_is_known(tmp_path):
+    for name in ("tables", "figures"):
+        (tmp_path / name).mkdir()
+    write_missing([CRITIC, SYSTEM], tmp_path / "tables")
+    assert rules_with_failed_stages(tmp_path) == set()
+    write_missing([CRITIC.model_copy(update={"stage": "overview"})], tmp_path / "figures")
+    assert rules_with_failed_stages(tmp_path) == {"plot_figures"}

@@ -14,6 +14,8 @@ from macroscope.options import Options
 from macroscope.tables import read_csv, write_csv
 
 FILE = "missing.csv"
+ADVICE = "the same command tries only what failed"
+"""What to do about what a report lacks."""
 
 
 class Missing(Options):
@@ -67,16 +69,15 @@ def read_missing(*folders: Path) -> list[Missing]:
     return [entry for folder in folders for entry in _read(folder / FILE)]
 
 
+def rules_with_failed_stages(results: Path) -> set[str]:
+    """Return the rules whose jobs left out a critic's stage of reporting, given the folder of a run's results."""
+    rules = {"tables": "make_tables", "figures": "plot_figures"}
+    return {rule for folder, rule in rules.items() if any(entry.stage for entry in read_missing(results / folder))}
+
+
 def describe_missing(missing: Sequence[Missing]) -> str:
     """Return a sentence about what a report lacks, and what to do."""
-    return f"The report lacks {', '.join(entry.name for entry in missing)}; {advise(missing)}"
-
-
-def advise(missing: Sequence[Missing]) -> str:
-    """Return what to do about what a report lacks."""
-    # A job that called a failing stage of reporting succeeded: an edit of the critic's code makes it run again.
-    is_tried_again = any(entry.stage is None for entry in missing)
-    return "the same command tries only what failed" if is_tried_again else "run it again when the critic is repaired"
+    return f"The report lacks {', '.join(entry.name for entry in missing)}; {ADVICE}"
 
 
 def _read(path: Path) -> list[Missing]:

@@ -16,9 +16,13 @@ from macroscope.execution.limits import limits, waiting
 from macroscope.execution.job_client import SERVER, SNAKEMAKE
 from macroscope.execution.job_pool import job_server
 from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
-from macroscope.execution.rerun import run_again
+from macroscope.execution.rerun import force_rules, run_again
 from macroscope.execution.slurm import check_no_jobs_left
-from macroscope.missing import describe_missing, read_missing
+from macroscope.missing import (
+    describe_missing,
+    read_missing,
+    rules_with_failed_stages,
+)
 from macroscope.plan.second_pass import without_failed
 
 os.environ.update(caches(Path.cwd()) | waiting())
@@ -44,6 +48,10 @@ try:
     plan.code.check_names()
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
+
+if workflow.is_main_process:
+    # Jobs that left out a failed stage of reporting succeeded, and would not run again.
+    force_rules(workflow, rules_with_failed_stages(Path(plan.results)))
 
 if workflow.is_main_process and (note := plan.planning_note()):
     print(note, file=sys.stderr)

@@ -1,12 +1,29 @@
-"""Another call of Snakemake from within a running one, with the same arguments and one more config file."""
+"""Jobs that run again: those of complete results, and another call of Snakemake from within a running one."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from macroscope.execution.job_client import SNAKEMAKE
+
+
+def force_rules(workflow: Any, rules: Collection[str]) -> None:
+    """Let Snakemake run the jobs of rules again, though their results are complete, unless it is given targets.
+
+    Its settings are not known before it executes the workflow.
+    """
+    execute = workflow.execute
+
+    def execute_with_force(*arguments: Any, **named: Any) -> Any:
+        settings = workflow.dag_settings
+        if not settings.targets:
+            settings.forcerun = {*settings.forcerun, *rules}
+        return execute(*arguments, **named)
+
+    workflow.execute = execute_with_force
 
 
 def run_again(workflow: Any, config: Path) -> int | None:

@@ -13,7 +13,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.findings import ReportItem
 from macroscope.critics.subsampling import MAX_DOCUMENTS
 from macroscope.files import CAPTIONS, atomic
-from macroscope.missing import advise, read_missing
+from macroscope.missing import ADVICE, read_missing
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.chapters import (
     Chapter,
@@ -136,7 +136,7 @@ def write_report(
             cited={scorecard.corpus: _cite_sensitivity(results, tables, scorecard.corpus) for scorecard in scorecards},
             caption_of_pairs=captions.html("closer_systems"),
             missing=missing,
-            advice=advise(missing),
+            advice=ADVICE,
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
 
