@@ -35,7 +35,7 @@ TEXTS = {
     "no text": (
         "a.jsonl",
         '{"txt": "a"}',
-        "give it with --text-field (fields of the first line: 'txt' 100%)",
+        "give it with --text-field (fields of the first line: 'txt' 100%), for example --text-field txt",
     ),
     "another format": ("a.docx", "PK", "unknown format; a.docx is a Word document, which is not read; convert"),
     "JSON Lines that are called text": ("a.txt", '{"text": "a"}', "JSON Lines in a text file; call it .jsonl"),

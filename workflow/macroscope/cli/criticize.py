@@ -66,6 +66,7 @@ def criticize(
     from macroscope.criticize.choice import choose
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language, describe_differences
+    from macroscope.criticize.limits_of_texts import describe_limits
     from macroscope.criticize.profile import records_of as records_of_profiles
     from macroscope.criticize.profile import table_of
     from macroscope.criticize.standard_input import store_standard_input
@@ -84,9 +85,10 @@ def criticize(
     languages = {each.name: each.languages for each in profiles}
     of_languages = list(describe_differences(profile.languages, languages, spoken, language))
     of_marks = list(describe_typesetting(profile.marks, {each.name: each.marks for each in profiles}))
+    limits = describe_limits(profile, profiles)
     table = table_of(profile, profiles)
     if not json:
-        print_profile(table, of_languages, of_marks)
+        print_profile(table, of_languages, [*of_marks, *limits])
     choice = choose(profile, profiles, critic or [], spoken)
     if not json:
         _print_choice(choice, choice.compared(profile))
@@ -96,7 +98,7 @@ def criticize(
     answer: dict[str, Any] = {
         "collections": records_of_profiles(profile, profiles),
         "critics": choice.compared(profile),
-        "notes": [*of_languages, *of_marks, *choice.reasons],
+        "notes": [*of_languages, *of_marks, *limits, *choice.reasons],
     }
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin
@@ -115,8 +117,8 @@ def _require_matrix(path: Path) -> str:
     return str(path.resolve())
 
 
-def print_profile(table: "pd.DataFrame", of_languages: Sequence[str], of_marks: Sequence[str] = ()) -> None:
-    """Print the profiles of all collections, and what their languages and marks mean for the comparison."""
+def print_profile(table: "pd.DataFrame", of_languages: Sequence[str], of_texts: Sequence[str] = ()) -> None:
+    """Print the profiles of all collections, and what their languages and texts mean for the comparison."""
     from macroscope.criticize.profile import READ_AS_ROW
 
     for name, described in table.loc[READ_AS_ROW].items():
@@ -124,7 +126,7 @@ def print_profile(table: "pd.DataFrame", of_languages: Sequence[str], of_marks: 
     for sentence in of_languages:
         print(f"\n{sentence}")
     print(f"\n{table.drop(READ_AS_ROW).to_string(max_colwidth=None)}")
-    for sentence in of_marks:
+    for sentence in of_texts:
         print(f"\n{sentence}")
 
 

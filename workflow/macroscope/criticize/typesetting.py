@@ -1,4 +1,4 @@
-"""Kinds of quotation marks, dashes and spaces: a difference in these is found by critics, and is no structure."""
+"""Kinds of quotation marks, dashes, spaces, capitals: a difference in these is found, and is not one of structure."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,9 +16,14 @@ _FAMILIES: Mapping[str, Mapping[str, str]] = {
         "ideographic": "\u3000",
         "zero-width": "[\u200b\u2060\ufeff\u00ad]",
         "other": "[\u2000-\u200a\u205f]",
+        "control": r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]",
     },
+    "words with capitals": {"Aa": r"\b\p{Lu}\p{Ll}", "AA": r"\b\p{Lu}{2}"},
+    "beginnings of sentences": {"A": r"(?<=[.!?]\s)\p{Lu}", "a": r"(?<=[.!?]\s)\p{Ll}"},
 }
 """Family of marks -> its kinds, which stand for each other -> their pattern."""
+_USUAL = {"spaces": "plain", "words with capitals": "Aa", "beginnings of sentences": "A"}
+"""Kinds that need no mention if there is no other one of their family."""
 _PATTERNS = {
     (family, kind): regex.compile(pattern) for family, kinds in _FAMILIES.items() for kind, pattern in kinds.items()
 }
@@ -42,7 +47,7 @@ def describe_marks(marks: Marks) -> dict[str, str]:
     described = {}
     for family in _FAMILIES:
         shares = _shares(marks, family)
-        if family == "spaces" and set(shares) <= {"plain"}:
+        if set(shares) <= {_USUAL.get(family)}:
             continue
         described[family] = ", ".join(
             f"{kind}  {_percent(share)}" for kind, share in sorted(shares.items(), key=lambda item: -item[1])
