@@ -5,7 +5,9 @@ import re
 from sentencex import segment
 
 _SPACE = re.compile(r"\s")
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_LINES = re.compile(r"[^\n]{20000,}?(?:[.!?]\s|[。！？])|[^\n]*\n|[^\n]+")
+"""Lines, and parts of very long ones: the segmenter takes time with the square of their length, and a quotation mark
+without its partner joins what follows it."""
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
