@@ -34,3 +34,9 @@ def test_nothing_is_left_of_a_refused_comparison(tmp_path, monkeypatch):
     with pytest.raises(MacroscopeError):
         compare(TEXTS[:1], TEXTS)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_work_is_said_before_anything_runs(caplog):
+    with pytest.raises(MacroscopeError, match="tendency"):
+        compare(TEXTS, TEXTS, critics="tendency")
+    assert "With 2 real texts and 2 of candidate, no critic gives a verdict" in caplog.text
