@@ -2,7 +2,7 @@
 
 import pytest
 
-from ..tutorials import FOLDER, Tutorial, differences
+from ..tutorials import FOLDER, GALLERY, Tutorial, differences, stale_files
 
 pytestmark = pytest.mark.slow
 PAGES = sorted(FOLDER.glob("*.md"))
@@ -17,3 +17,5 @@ def test_a_tutorial_prints_what_its_page_shows(page, tmp_path):
     for name, figure in tutorial.figures(tmp_path).items():
         assert figure.stat().st_size > 1000, name
         assert page.with_name(name).exists(), f"{name}: run make tutorials"
+    stale = stale_files(tmp_path / "work", GALLERY / page.stem)
+    assert not stale, f"the gallery is older than the code that writes reports: {', '.join(stale)}; run make tutorials"
