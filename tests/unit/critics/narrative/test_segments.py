@@ -100,14 +100,15 @@ def test_without_intact_segments_a_narrative_may_be_one_segment():
     assert sample([5], sampling("missing", 5, 1, balanced=True)).segments[0].length == 4
 
 
-def test_segments_of_a_narrative_depend_only_on_its_id():
+def test_segments_of_a_narrative_depend_only_on_its_sentences():
     lengths = [9, 30, 12, 7]
     all_of_them = make_narratives(lengths)
     config = sampling("missing", 5, 1, draws=4, intact=0.5)
     together = sample_segments(all_of_them, range(4), config).segments
     alone = sample_segments(all_of_them, [2], config).segments
     assert [segment for segment in together if segment.narrative == 2] == alone
-    moved = replace(make_narratives([12, 3]), ids=["n2", "x"])
+    sentences = all_of_them.sentences[all_of_them.starts[2] : all_of_them.starts[3]]
+    moved = replace(make_narratives([12, 3]), ids=["x", "y"], sentences=[*sentences, "A.", "B.", "C."])
     assert sample_segments(moved, [0], config).segments == [replace(segment, narrative=0) for segment in alone]
 
 

@@ -50,7 +50,7 @@ def _sample_latents(
     words, posteriors = [], []
     for document in documents:
         numbers = np.array([index[w] for w in lower_case_words(document.text) if w in index], dtype=np.int64)
-        rng = np.random.default_rng([seed, crc32(document.id.encode())])
+        rng = np.random.default_rng([seed, crc32(document.text.encode())])
         words.append(len(numbers))
         posteriors.append(sample_posterior(numbers, model, sweeps, rng) if len(numbers) else undefined)
     vectors = [

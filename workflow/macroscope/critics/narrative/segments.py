@@ -133,7 +133,9 @@ def sample_segments(narratives: Narratives, indices: Sequence[int], sampling: Se
             sampled.too_short += 1
             continue
         sampled.shorter += length < sampling.sentences + sampling.spare
-        rng = np.random.default_rng([sampling.seed, crc32(narratives.ids[number].encode())])
+        # Not by the id: the same texts in a file of another name, or in a list, have the same segments.
+        sentences = narratives.sentences[narratives.starts[number] : narratives.starts[number + 1]]
+        rng = np.random.default_rng([sampling.seed, crc32("\n".join(sentences).encode())])
         segments = list(_sample_narrative(number, length, sampling, rng))
         # Repeated intact segments stay: they have fewer variants, and dropping them would lower their share.
         sampled.segments += [s for n, s in enumerate(segments) if not (s.places and s in segments[:n])]

@@ -69,7 +69,7 @@ class Halves:
         """Return the surprisal, -log P in nats, of the words of each text, and of its end."""
         words = [words_of(text) for text in texts]
         surprisals: dict[int, Array] = {}
-        halves = [self._half(name, opening) for name, opening in zip(names, openings, strict=True)]
+        halves = [self._half(*keys) for keys in zip(names, openings, texts, strict=True)]
         for half, distribution in enumerate(self.models):
             indices = [i for i, value in enumerate(halves) if value == half]
             if indices:
@@ -77,9 +77,9 @@ class Halves:
                 surprisals |= {i: -value for i, value in zip(indices, logs, strict=True)}
         return [surprisals[i] for i in range(len(words))]
 
-    def _half(self, name: str, opening: str) -> int:
+    def _half(self, name: str, opening: str, text: str) -> int:
         keys = [key for key in (name, *split_key(opening)) if key in self.half_of]
-        return self.half_of[keys[0]] if keys else crc32(name.encode()) % 2
+        return self.half_of[keys[0]] if keys else crc32(text.encode()) % 2
 
 
 def attribute(texts: Collection, control_latents: Path, *, options: StringsOptions, output: Path) -> None:
