@@ -1,4 +1,4 @@
-"""What the profile of two collections says that cannot be found, or would be found whatever the structure."""
+"""Sentences about what cannot be found in two collections, or would be found whatever their structure."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from macroscope.criticize.typesetting import count_marks, different_families
 def profile(name, texts, words=100, first=0, prompts=None):
     """Return the profile of different texts of one length."""
     numbers = list(range(first, first + texts))
-    own = [hash((name, number)) for number in numbers]
-    return Profile(name, words=[words] * texts, texts=numbers, prompts=own if prompts is None else prompts)
+    single = [hash((name, number)) for number in numbers]
+    return Profile(name, words=[words] * texts, texts=numbers, prompts=single if prompts is None else prompts)
 
 
 REAL = profile("reference", 200)

@@ -39,8 +39,9 @@ def _joined(record: Fields) -> str | None:
 
 def _of_telegram(content: Fields) -> Sequence[Any] | None:
     messages = content.get("messages")
-    is_export = isinstance(messages, list) and {"name", "type", "id"} <= content.keys()
-    return messages if is_export and all(_is_telegram(message) for message in messages) else None
+    if not isinstance(messages, list) or not {"name", "type", "id"} <= content.keys():
+        return None
+    return messages if all(_is_telegram(message) for message in messages) else None
 
 
 def _is_telegram(record: Any) -> bool:
