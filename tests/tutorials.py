@@ -117,6 +117,9 @@ class Tutorial:
         environment = (
             os.environ | _SETTINGS | {"PATH": f"{make_environment(folder / 'environment')}:{os.environ['PATH']}"}
         )
+        settings = folder / "matplotlibrc"
+        settings.write_text("svg.hashsalt: macroscope\n", encoding="utf-8")  # ids in pictures are the same in each run
+        environment["MATPLOTLIBRC"] = str(settings)
         work = folder / "work"
         work.mkdir()
         for part in self.parts:
