@@ -170,7 +170,7 @@ def test_expected_topics_share_out_the_counts():
 
 
 def test_inference_ends_near_the_best_of_many_starts():
-    """Sigma is wide, as in fits to real text: a start at its variances ends below."""
+    """Sigma is wide, as in fits to real text."""
     narrow = random_model(8, 200, sharpness=0.3)
     model = CorrelatedTopicModel(narrow.mean, 12 * narrow.covariance, narrow.topics)
     words = pad_counts(documents(model, lengths=(60,) * 50))
@@ -180,9 +180,16 @@ def test_inference_ends_near_the_best_of_many_starts():
     best = torch.stack([infer(words, model, TIGHT, (start, ones)).bound for start in tries]).amax(dim=0)
     assert float((best - bound).mean()) < 0.3
     assert float((bound >= best - 1e-3).double().mean()) > 0.8
-    wide = model.covariance.diagonal().expand(50, -1)
-    from_wide = infer(words, model, TIGHT, (model.mean.expand(50, -1), wide)).bound
-    assert float((bound - from_wide).mean()) > 0.2
+
+
+def test_a_start_at_the_variances_of_the_prior_ends_below():
+    """Few documents end elsewhere, so that a mean over few of them depends on the last digits of a processor."""
+    narrow = random_model(8, 200, sharpness=0.3)
+    model = CorrelatedTopicModel(narrow.mean, 12 * narrow.covariance, narrow.topics)
+    words = pad_counts(documents(model, lengths=(60,) * 400))
+    wide = model.covariance.diagonal().expand(400, -1)
+    from_wide = infer(words, model, TIGHT, (model.mean.expand(400, -1), wide)).bound
+    assert float((infer(words, model, TIGHT).bound - from_wide).mean()) > 0.08
 
 
 def test_mixture_strengths_are_those_of_the_words():
