@@ -385,6 +385,13 @@ def test_a_spreadsheet(tmp_path):
     assert provenance.source[REMARKS] == ["sheet 'Sheet2' is read, and not 'Sheet3'"]
 
 
+def test_the_sheet_with_texts_is_read(tmp_path):
+    notes, texts = [["read me"], ["the texts are on the next sheet"]], [["id", "text"], ["a", "A fox ran."]]
+    documents_read, provenance = read(write_spreadsheet(tmp_path / "mine.xlsx", notes, texts))
+    assert documents_read == EXPECTED[:1]
+    assert provenance.source[REMARKS] == ["sheet 'Sheet2' is read, and not 'Sheet1'"]
+
+
 def test_ids_of_a_spreadsheet_are_whole_numbers(tmp_path):
     path = write_spreadsheet(tmp_path / "mine.xlsx", [["id", "text"], [7, "A fox ran."]])
     assert read(path)[0] == [("7", "A fox ran.")]

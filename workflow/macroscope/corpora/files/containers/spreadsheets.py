@@ -1,4 +1,4 @@
-"""Rows of spreadsheets: Excel (.xlsx, .xlsb, .xls) and OpenDocument (.ods), the first sheet that has cells."""
+"""Rows of spreadsheets: Excel (.xlsx, .xlsb, .xls) and OpenDocument (.ods), one sheet of them."""
 
 import io
 import zipfile
@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from macroscope.corpora.compression import LARGEST, read_all
-from macroscope.corpora.files.containers.columns import SAMPLE_ROWS, find_columns, known_names, parse_cells
+from macroscope.corpora.files.containers.columns import (
+    SAMPLE_ROWS,
+    find_columns,
+    has_known_name,
+    known_names,
+    parse_cells,
+)
 from macroscope.corpora.files.containers.rows import NumberedRows, Rows
 from macroscope.errors import MacroscopeError
 
@@ -18,7 +24,7 @@ SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 def open_spreadsheet(path: Path, named: Collection[str] = ()) -> Rows:
-    """Return the rows of the first sheet with cells.
+    """Return the rows of the first sheet that has a column with a known name; without one, of the first with cells.
 
     Parameters
     ----------
@@ -33,12 +39,15 @@ def open_spreadsheet(path: Path, named: Collection[str] = ()) -> Rows:
     sheets = _sheets_with_cells(_open(path))
     if not sheets:
         return Rows("row", lambda _: iter(()))
-    (name, rows), *others = sheets.items()
+    names_known = known_names(named)
     # The rows of people's tables rarely begin in the first one: titles and blanks stand above.
-    first = next(number for number, row in enumerate(rows) if any(row))
-    columns = find_columns(rows[first : first + SAMPLE_ROWS], known_names(named), path)
-    unread = ", ".join(repr(other) for other, _ in others)
-    remarks = (*columns.remarks, *([f"sheet {name!r} is read, and not {unread}"] if others else []))
+    firsts = {name: next(number for number, row in enumerate(rows) if any(row)) for name, rows in sheets.items()}
+    with_texts = [name for name, rows in sheets.items() if has_known_name(rows[firsts[name]], names_known)]
+    name = next(iter([*with_texts, *sheets]))
+    rows, first = sheets[name], firsts[name]
+    columns = find_columns(rows[first : first + SAMPLE_ROWS], names_known, path)
+    unread = ", ".join(repr(other) for other in sheets if other != name)
+    remarks = (*columns.remarks, *([f"sheet {name!r} is read, and not {unread}"] if unread else []))
     begin = first + columns.has_header
     return Rows("row", lambda _: _numbered(rows, columns.names, begin, path), remarks)
 
