@@ -43,7 +43,7 @@ CAPTIONS = REPOSITORY / "workflow" / "report"
 SCRIPTS = REPOSITORY / "workflow" / "scripts"
 
 SAVE_AS_UTF8 = "save it as UTF-8, for example with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW`"
-"""What to do about a file in another encoding."""
+"""Advice about a file in another encoding."""
 
 T = TypeVar("T")
 _HERE, _RENAME_EXCHANGE = -100, 2

@@ -15,7 +15,7 @@ from macroscope.tables import read_csv, write_csv
 
 FILE = "missing.csv"
 ADVICE = "the same command tries only what failed"
-"""What to do about what a report lacks."""
+"""Advice about what a report lacks."""
 
 
 class Missing(Options):

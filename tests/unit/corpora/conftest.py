@@ -14,9 +14,9 @@ def registry(monkeypatch):
     file = RemoteFile("file.bin", ("https://example.invalid/dumps/file.bin",), SHA256, len(CONTENT))
     rolling = RemoteFile("file.bin", file.urls, sums="https://example.invalid/dumps/x-latest-sums.txt")
     entries = {
-        "fixed": RemoteSource("fixed", "1", "cohan", "none", "nobody", (file,)),
-        "rolling": RemoteSource("rolling", "latest", "wikipedia", "none", "nobody", (rolling,)),
-        "lost": RemoteSource("lost", "1", "cohan", "none", "nobody", (file,), gone="it was deleted; use 'fixed'"),
+        "fixed": RemoteSource("fixed", "1", "cohan", "none", "no source", (file,)),
+        "rolling": RemoteSource("rolling", "latest", "wikipedia", "none", "no source", (rolling,)),
+        "lost": RemoteSource("lost", "1", "cohan", "none", "no source", (file,), gone="it was deleted; use 'fixed'"),
     }
     monkeypatch.setattr(retrieval, "_registry", lambda: entries)
     monkeypatch.setattr(retrieval, "_FIRST_WAIT_SECONDS", 0.01)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("registry")
 
 def test_wrong_checksum_is_deleted(tmp_path, monkeypatch):
     file = RemoteFile("file.bin", ("https://example.invalid/dumps/file.bin",), "0" * 64, len(CONTENT))
-    entry = RemoteSource("fixed", "1", "cohan", "none", "nobody", (file,))
+    entry = RemoteSource("fixed", "1", "cohan", "none", "no source", (file,))
     monkeypatch.setattr(retrieval, "_registry", lambda: {"fixed": entry})
     with serving("serve") as server, pytest.raises(MacroscopeError, match="its sha256 is"):
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
@@ -30,7 +30,7 @@ def unverified(monkeypatch):
     """A file that never changes, whose checksum nobody publishes."""
     entries = {
         name: RemoteSource(
-            name, version, "cohan", "none", "nobody", (RemoteFile("file.bin", ("https://x.invalid/f",)),)
+            name, version, "cohan", "none", "no source", (RemoteFile("file.bin", ("https://x.invalid/f",)),)
         )
         for name, version in (("undated", "1"), ("current", "latest"))
     }

@@ -69,7 +69,7 @@ def write_wheel(folder, tag=ANY, members=None, version="1.0"):
 def register(monkeypatch, requirement="carrier==1.0", member=MEMBER, tag="", content=CONTENT):
     address = PackagedFile(requirement, member, tag).url
     file = RemoteFile("weights.bin", (address,), hashlib.sha256(content).hexdigest(), len(CONTENT))
-    source = RemoteSource("carried", "1.0", None, "none", "nobody", (file,))
+    source = RemoteSource("carried", "1.0", None, "none", "no source", (file,))
     monkeypatch.setattr(retrieval, "_registry", lambda: {"carried": source})
 
 

@@ -139,7 +139,7 @@ def test_what_the_mirror_lacks_is_retrieved_upstream(tmp_path, monkeypatch):
     with serving("serve") as server:
         file = RemoteFile("file.bin", (f"{server.url}/dumps/file.bin",), SHA256, len(CONTENT))
         for name, gone in (("fixed", None), ("lost", "it was deleted")):
-            entry = RemoteSource(name, "1", "cohan", "none", "nobody", (file,), gone)
+            entry = RemoteSource(name, "1", "cohan", "none", "no source", (file,), gone)
             monkeypatch.setattr(retrieval, "_registry", lambda entry=entry: {entry.name: entry})
             if gone is None:
                 retrieve(name, "file.bin", tmp_path / "file.bin", str(tmp_path / "empty"))
@@ -157,7 +157,7 @@ def test_no_network_names_the_host_and_the_option(tmp_path):
 
 def test_a_source_of_one_address_names_its_substitute(tmp_path, monkeypatch):
     file = RemoteFile("file.bin", ("https://example.invalid/file.bin",))
-    entry = RemoteSource("one", "1", "cohan", "none", "nobody", (file,), substitute="'fixed'")
+    entry = RemoteSource("one", "1", "cohan", "none", "no source", (file,), substitute="'fixed'")
     monkeypatch.setattr(retrieval, "_registry", lambda: {"one": entry})
     with pytest.raises(MacroscopeError, match=r"example\.invalid could not be reached.*, or use 'fixed'$"):
         retrieve("one", "file.bin", tmp_path / "file.bin")

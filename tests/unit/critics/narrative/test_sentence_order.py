@@ -91,6 +91,11 @@ def test_short_texts_and_few_narratives_have_no_order():
     assert fit_order(narratives("walk", 100, 1, sentences=2), seed=1) is None
 
 
+def test_sentences_that_are_all_alike_have_no_order():
+    made = narratives("walk", 100, 1)
+    assert fit_order(made.with_vectors(np.ones_like(made.vectors), made.cut), seed=1) is None
+
+
 def test_a_model_is_read_as_it_was_written(tmp_path):
     made = narratives("walk", 40, 1)
     model = fit_order(made, seed=1)

@@ -117,7 +117,7 @@ def describe_order(directions: Array, position: Array) -> Array:
 
 
 def fit_order(narratives: Narratives, seed: int) -> OrderModel | None:
-    """Fit the model to the train split of narratives with embeddings; None if they are too few."""
+    """Fit the model to the train split of narratives with embeddings; None if these are few, or all alike."""
     rng = np.random.default_rng(seed)
     numbers = [n for n in narratives.of_split("train") if narratives.lengths[n] >= FEWEST_SENTENCES]
     if len(numbers) < FEWEST_NARRATIVES:
@@ -129,6 +129,8 @@ def fit_order(narratives: Narratives, seed: int) -> OrderModel | None:
         np.asarray(narratives.vectors[narratives.starts[n] : narratives.starts[n + 1]], dtype=float) for n in numbers
     ]
     centre, axes = _principal_axes(np.concatenate(vectors))
+    if not axes.shape[1]:
+        return None
     centred = [each - centre for each in vectors]
     directions, components = [_directions(each) for each in centred], [each @ axes for each in centred]
     differences, scale = _differences(directions, components, rng)
@@ -141,7 +143,7 @@ def _principal_axes(vectors: Array) -> tuple[Array, Array]:
     centre = vectors.mean(axis=0)
     centred = vectors - centre
     variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
-    kept = variances > 1e-9 * variances[-1]
+    kept = variances > max(1e-9 * variances[-1], 1e-12)  # none, if all sentences are alike
     variances, axes = variances[kept][: -COMPONENTS - 1 : -1], axes[:, kept][:, : -COMPONENTS - 1 : -1]
     return centre, axes / np.sqrt(variances)
 

@@ -8,7 +8,7 @@ from macroscope.corpora.files.formats.declaration import Answer, Fields, Format,
 _OF_PROGRAM = "messages of the program (joined, pinned, called)"
 _SLACK_SUBTYPES = (None, "bot_message", "me_message", "thread_broadcast", "file_share")
 _DISCORD_TYPES = (None, "Default", "Reply")
-"""Kinds of messages that somebody wrote."""
+"""Kinds of messages that persons wrote, not the service."""
 
 
 def _messages(
