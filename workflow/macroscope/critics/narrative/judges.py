@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from macroscope.critics.narrative.latents import ORDER_MODEL
-from macroscope.critics.narrative.narratives import read_corpus_narratives
+from macroscope.critics.narrative.narratives import Narratives, read_corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions
 from macroscope.critics.narrative.sentence_order import fit_order
 from macroscope.files import atomic
@@ -33,6 +33,9 @@ def train(
     embeddings
         Embeddings of the corpus's sentences; default: they are computed here, if a judge reads them.
     """
+    reads_embeddings = options.detector.reads_embeddings
+    if not detectors or reads_embeddings:
+        narratives = _read_narratives(documents, embeddings, options, language)
     with atomic(output) as folder:
         folder.mkdir()
         for task in options.tasks:
@@ -42,21 +45,16 @@ def train(
                 continue
             from macroscope.critics.narrative.training import train_judge  # copying folders does not need torch
 
-            train_judge(documents, task, options, language, seed, checkpoints / task, resampling, folder / task)
-        if options.detector.reads_embeddings:
-            _write_order(folder / ORDER_MODEL, documents, embeddings, options, language, seed)
+            train_judge(narratives, task, options, seed, checkpoints / task, resampling, folder / task)
+        order = fit_order(narratives, seed) if reads_embeddings else None
+        if order is not None:
+            order.save(folder / ORDER_MODEL)
 
 
-def _write_order(
-    path: Path, documents: Path, embeddings: Path | None, options: NarrativeOptions, language: str, seed: int
-) -> None:
-    """Fit the model of the order of sentences and write it, if the narratives are enough."""
+def _read_narratives(documents: Path, embeddings: Path | None, options: NarrativeOptions, language: str) -> Narratives:
+    """Read the narratives of the corpus, with the embeddings that are given or, if a judge reads them, computed."""
     if embeddings is not None:
-        narratives = read_corpus_narratives(documents, language, embeddings)
-    else:
-        from macroscope.critics.narrative.training import read_embedded_corpus
+        return read_corpus_narratives(documents, language, embeddings)
+    from macroscope.critics.narrative.training import read_embedded_corpus
 
-        narratives = read_embedded_corpus(documents, language, options)
-    model = fit_order(narratives, seed)
-    if model is not None:
-        model.save(path)
+    return read_embedded_corpus(documents, language, options)

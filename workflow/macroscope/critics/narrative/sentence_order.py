@@ -68,8 +68,12 @@ class OrderModel:
         """
         if len(vectors) < FEWEST_SENTENCES:
             return float("nan")
+        return float(describe_order(*self.project(vectors)) @ self.weights)
+
+    def project(self, vectors: Vectors) -> tuple[Array, Array]:
+        """Return the centred embeddings of length 1 (sentences x width), and the position score of each sentence."""
         centred = np.asarray(vectors, dtype=float) - self.centre
-        return float(describe_order(_directions(centred), centred @ self.axes @ self.position) @ self.weights)
+        return _directions(centred), centred @ self.axes @ self.position
 
     def save(self, path: Path) -> None:
         """Write the parameters as a NumPy archive."""
@@ -110,10 +114,16 @@ def describe_order(directions: Array, position: Array) -> Array:
         float((directions[:-lag] * directions[lag:]).sum(axis=1).mean()) - overall if n > lag else 0.0 for lag in LAGS
     ]
     ends = [float(directions[end] @ (total - directions[end])) / (n - 1) - overall for end in (0, -1)]
-    others = (position.sum() - position) / (n - 1)
+    others = mean_of_others(position)
     trend = float(position @ places) / n / spread if spread else 0.0
     steps = float(np.tanh((position[:-1] - position[1:]) / 2).mean())
     return np.array([trend, steps, position[0] - others[0], others[-1] - position[-1], *lags, *ends])
+
+
+def mean_of_others(values: Array) -> Array:
+    """Return, for each of at least two values, the mean of the others."""
+    others: Array = (values.sum() - values) / (len(values) - 1)
+    return others
 
 
 def fit_order(narratives: Narratives, seed: int) -> OrderModel | None:

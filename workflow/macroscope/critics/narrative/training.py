@@ -42,17 +42,15 @@ DEVICE_BATCH = {"sentence": 1024, "token": 16}
 
 
 def train_judge(
-    documents: Path,
+    narratives: Narratives,
     task: Task,
     options: NarrativeOptions,
-    language: str,
     seed: int,
     checkpoints: Path,
     resampling: Resampling,
     output: Path,
 ) -> None:
-    """Embed and damage the corpus and train the judge for one task, all in one stage; see `train_detector`."""
-    narratives = read_embedded_corpus(documents, language, options)
+    """Damage the narratives and train the judge for one task, all in one stage; see `train_detector`."""
     examples, counts = corrupt_splits(narratives, options, task, seed)
     training = _Training(narratives, options, JUDGE, task, seed, checkpoints)
     training.run(output, examples, counts, None, resampling)
