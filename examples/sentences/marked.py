@@ -35,8 +35,11 @@ def prepare(data: Path, output: Path) -> None:
     lines = (data / "timetravel" / "dev_data.json").read_text(encoding="utf-8").splitlines()
     stories = [(s["premise"], s["initial"], *_split(s["original_ending"])) for s in map(json.loads, lines)]
     _exchange(stories, generator, output / "stories")
-    paragraphs = (data / "blindspot_wiki" / "refs1.txt").read_text(encoding="utf-8").splitlines()
-    _exchange([_split(line.replace("\\n", " ")) for line in paragraphs], generator, output / "paragraphs")
+    lines_of_wiki = (data / "blindspot_wiki" / "refs1.txt").read_text(encoding="utf-8").splitlines()
+    paragraphs = [_split(line.replace("\\n", " ")) for line in lines_of_wiki]
+    _exchange(paragraphs, generator, output / "paragraphs")
+    _move(stories, generator, output / "moved-stories")
+    _move(paragraphs, generator, output / "moved-paragraphs")
     _abstracts(data, output / "abstracts")
     _rewritten(list(map(json.loads, lines)), output / "rewritten")
 
@@ -51,6 +54,20 @@ def _exchange(texts: list[tuple[str, ...]], generator: random.Random, output: Pa
         damaged.append((*text[:place], other[place], *text[place + 1 :]))
         marks.append([float(number == place) for number in range(len(text))])
     _write(output, real, damaged, marks)
+
+
+def _move(texts: list[tuple[str, ...]], generator: random.Random, output: Path) -> None:
+    """One sentence of each damaged text stands two or more places away from its own."""
+    usable = [text for text in texts if len(text) >= FEWEST]
+    generator.shuffle(usable)
+    damaged, marks = [], []
+    for text in usable[REAL : REAL + DAMAGED]:
+        place = generator.randrange(len(text))
+        target = generator.choice([other for other in range(len(text)) if abs(other - place) > 1])
+        others = [*text[:place], *text[place + 1 :]]
+        damaged.append((*others[:target], text[place], *others[target:]))
+        marks.append([float(number == target) for number in range(len(text))])
+    _write(output, usable[:REAL], damaged, marks)
 
 
 def _abstracts(data: Path, output: Path) -> None:
@@ -105,10 +122,10 @@ def evaluate(table: Path, marks: Path) -> None:
     """Print the AUC over all sentences, and the mean AUC within texts, with intervals over texts."""
     joined = pd.read_csv(table).merge(pd.read_csv(marks), on=["document", "sentence"], how="right")
     print(f"{joined['out_of_place'].isna().sum()} of {len(joined)} marked or unmarked sentences are not in the table")
-    joined = joined.dropna(subset=["out_of_place"]).assign(is_marked=lambda rows: rows["marked"] >= MARKED)
-    joined["words"] = joined["text"].str.split().str.len()
-    for name in ("out_of_place", "sentence", "words"):
-        groups = [(rows["is_marked"].to_numpy(), rows[name].to_numpy(float)) for _, rows in joined.groupby("document")]
+    joined = joined.assign(is_marked=joined["marked"] >= MARKED, words=joined["text"].str.split().str.len())
+    for name in ("out_of_place", "out_of_order", "sentence", "words"):
+        documents = joined.dropna(subset=[name]).groupby("document")
+        groups = [(rows["is_marked"].to_numpy(), rows[name].to_numpy(float)) for _, rows in documents]
         inside = np.array([roc_auc_score(*group) for group in groups if 0 < group[0].sum() < len(group[0])])
         generator = np.random.default_rng(1)
         samples = [

@@ -12,7 +12,7 @@ from macroscope.critics.narrative.detector import new_detector
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.sentences.table import COLUMNS, make_options, make_table, score_sentences
+from macroscope.sentences.table import COLUMNS, Judges, make_options, make_table, score_sentences
 
 from ...tiny import write_encoder
 
@@ -29,12 +29,13 @@ def test_every_sentence_has_its_place_and_a_lone_one_no_number(tmp_path):
     detector = new_detector(options, options.detector, "discordant", 32, 0)
     sections = (Section("a", "It rained.  The sun came out."), Section(None, "He slept."))
     documents = [Document("x", "test", None, sections), Document("y", "test", None, (Section(None, "Alone."),))]
-    table = make_table({"lm": documents}, detector, options, "en")
+    table = make_table({"lm": documents}, Judges(detector, None), options, "en")
     assert tuple(table.columns) == COLUMNS
     assert table["text"].tolist() == ["It rained.", "The sun came out.", "He slept.", "Alone."]
     assert table["sentence"].tolist() == [1, 2, 3, 1]
     assert table[["section", "start", "end"]].to_numpy().tolist() == [[0, 0, 10], [0, 12, 29], [1, 0, 9], [0, 0, 6]]
     assert table["out_of_place"].isna().tolist() == [False, False, False, True]
+    assert table["out_of_order"].isna().all()
 
 
 def test_a_language_that_the_encoder_does_not_know_is_refused():
@@ -60,3 +61,4 @@ def test_exchanged_sentences_rank_first(tmp_path):
     table = score_sentences([write("real", 100, False)], [write("lm", 30, True)], GivenFields(), None, 1)
     marked = table["sentence"] - 1 == table["document"].str.removeprefix("lm").astype(int) % 6
     assert roc_auc_score(marked, np.asarray(table["out_of_place"])) > 0.9
+    assert table["out_of_order"].notna().all()

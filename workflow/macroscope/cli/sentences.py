@@ -1,4 +1,4 @@
-"""`macroscope sentences`: how likely each sentence of a text is out of place."""
+"""`macroscope sentences`: how likely each sentence of a text is out of place or out of order."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,10 +24,10 @@ def sentences(
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
-    """Score each sentence of a text: how likely it is out of place.
+    """Score each sentence of a text: how likely it is of another text, and whether it would better stand elsewhere.
 
-    A detector learns from real texts in which it exchanges sentences itself. The table has the place and the text of
-    each sentence, and the probability. The ten most probable sentences are printed.
+    Both numbers are learned from real texts, whose sentences are exchanged and moved. The table also has the place and
+    the text of each sentence. Printed are the ten sentences that are most probably of another text.
     """
     from macroscope.criticize.inputs import GivenFields
     from macroscope.sentences.table import COLUMNS, score_sentences

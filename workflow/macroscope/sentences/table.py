@@ -1,16 +1,18 @@
-"""The probability that a sentence is out of place, for each sentence of a user's texts.
+"""Two numbers for each sentence of a user's texts: whether it is of another text, and whether it stands elsewhere.
 
-It is the narrative critic's: its detector of discordant sentences learns from real texts that it damages itself. No
-mark of a person is used.
+They are the narrative critic's: its detector of discordant sentences, and its model of the order of sentences. Both
+learn from real texts that they damage themselves. No mark of a person is used.
 """
 
 import logging
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from macroscope.corpora.splits import assign_split
@@ -22,9 +24,12 @@ from macroscope.critics.language_fit import language_fit
 from macroscope.critics.narrative.attribution import locate_sentences
 from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder
-from macroscope.critics.narrative.narratives import split_narratives
+from macroscope.critics.narrative.judges import train
+from macroscope.critics.narrative.latents import ORDER_MODEL
+from macroscope.critics.narrative.moved_sentences import gains_of_moving
+from macroscope.critics.narrative.narratives import Narratives, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
-from macroscope.critics.narrative.training import train_judge
+from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
@@ -34,7 +39,7 @@ CRITIC = "narrative"
 TASK: Task = "discordant"
 VALID_SHARE = 0.125
 """Share of the real texts that tune the detector and calibrate its probabilities."""
-COLUMNS = ("system", "document", "sentence", "section", "start", "end", "out_of_place", "text")
+COLUMNS = ("system", "document", "sentence", "section", "start", "end", "out_of_place", "out_of_order", "text")
 
 
 def score_sentences(
@@ -51,7 +56,8 @@ def score_sentences(
     -------
     data frame
         `sentence` (its number, from 1), `section` (from 0), `start` and `end` (characters of the section's text),
-        `out_of_place` (in [0, 1]; larger is less like real text; NaN in a text of one sentence), `text`.
+        `out_of_place` (in [0, 1]; NaN in a text of one sentence), `out_of_order` (log odds; NaN in a text of two
+        sentences; see `moved_sentences`), `text`. Larger numbers are less like real text.
 
     Raises
     ------
@@ -62,8 +68,8 @@ def score_sentences(
     language = recognize_language(real, texts, language)
     options = make_options(language)
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
-        detector = train_detector(real, options, language, seed, Path(folder))
-    return make_table(texts, detector, options, language)
+        judges = train_judges(real, options, language, seed, Path(folder))
+    return make_table(texts, judges, options, language)
 
 
 def make_options(language: str) -> NarrativeOptions:
@@ -84,20 +90,44 @@ def make_options(language: str) -> NarrativeOptions:
     return options
 
 
-def train_detector(
-    real: Sequence[Document], options: NarrativeOptions, language: str, seed: int, folder: Path
-) -> Detector:
-    """Train the detector on real texts, most to learn from and some to calibrate it; write into a folder."""
+@dataclass(frozen=True)
+class Judges:
+    """Models that were learnt from the real texts.
+
+    Attributes
+    ----------
+    detector
+        Detector of discordant sentences.
+    order
+        Model of the order of sentences; None if the real texts were too few.
+    """
+
+    detector: Detector
+    order: OrderModel | None
+
+
+def train_judges(real: Sequence[Document], options: NarrativeOptions, language: str, seed: int, folder: Path) -> Judges:
+    """Learn from real texts, most to learn from and some to calibrate probabilities; write into a folder."""
     documents = [replace(document, split=assign_split(document.id, VALID_SHARE, 0.0)) for document in real]
-    path = folder / "documents.parquet"
+    path, trained = folder / "documents.parquet", folder / "judges"
     write_documents(path, documents, Provenance("the real texts"))
-    resampling = Resampling(100, 100, 0.95, seed)
-    train_judge(path, TASK, options, language, seed, folder / "checkpoints", resampling, folder / TASK)
-    return Detector.load(folder / TASK)
+    train(
+        path,
+        options=options.model_copy(update={"tasks": [TASK]}),
+        language=language,
+        seed=seed,
+        checkpoints=folder / "checkpoints",
+        resampling=Resampling(100, 100, 0.95, seed),
+        output=trained,
+    )
+    order = OrderModel.load(trained / ORDER_MODEL) if (trained / ORDER_MODEL).exists() else None
+    if order is None:
+        log.warning("the real texts are too few to learn the order of sentences: 'out_of_order' is empty")
+    return Judges(Detector.load(trained / TASK), order)
 
 
 def make_table(
-    texts: Mapping[str, Sequence[Document]], detector: Detector, options: NarrativeOptions, language: str
+    texts: Mapping[str, Sequence[Document]], judges: Judges, options: NarrativeOptions, language: str
 ) -> pd.DataFrame:
     """Return the rows of all sentences of the systems' texts: `COLUMNS`."""
     encoder = load_sentence_encoder(options)
@@ -105,14 +135,24 @@ def make_table(
     for system, documents in texts.items():
         narratives = split_narratives(documents, language, from_source=False)
         narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder))
-        for document, probabilities in zip(documents, read_narratives(detector, narratives), strict=True):
+        probabilities = read_narratives(judges.detector, narratives)
+        for document, out_of_place, gains in zip(
+            documents, probabilities, _gains(judges.order, narratives), strict=True
+        ):
             places = locate_sentences(document, language)
-            values = probabilities if len(probabilities) else np.full(len(places), np.nan, dtype=np.float32)
+            values = out_of_place if len(out_of_place) else np.full(len(places), np.nan)
             rows += [
-                (system, document.id, number, *place, float(value), _cut(document, place))
-                for number, (place, value) in enumerate(zip(places, values, strict=True), start=1)
+                (system, document.id, number, *place, float(value), float(gain), _cut(document, place))
+                for number, (place, value, gain) in enumerate(zip(places, values, gains, strict=True), start=1)
             ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _gains(order: OrderModel | None, narratives: Narratives) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the gain of moving each sentence of each narrative; NaN without a model."""
+    assert narratives.vectors is not None
+    for start, end in pairwise(narratives.starts):
+        yield gains_of_moving(order, narratives.vectors[start:end]) if order else np.full(end - start, np.nan)
 
 
 def _cut(document: Document, place: Span) -> str:
