@@ -1,5 +1,5 @@
 # make demo   set up and run the default workflow: a language model on real text, and checks on simulated corpora
-# make quick  before a commit: lint, and the tests that need no workflow, browser, torch or process (70 s)
+# make quick  before a commit: lint, and the tests that need no workflow, browser, torch or process (45 s)
 # make test   set up and run lint, unit, contract and workflow tests; K=coherence: only those that concern one critic
 # make lint   check style, types and language
 # make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
@@ -12,6 +12,7 @@
 # make docs   write the generated files: docs/generated/{config,commands,languages}.md and the config schema
 # make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
 # make tutorials  run the tutorials, and write what they print, their figures and their reports into docs/
+# make gallery  run the encyclopaedia of the default run, and store its report and the picture of README.md (Chromium)
 # make site   build docs/ into build/site, strictly: a broken link is an error
 # make lock   write the locked versions from the ranges in pyproject.toml
 
@@ -30,7 +31,7 @@ CORES ?= all
 TORCH ?= 2.13.0
 
 .PHONY: demo quick quick-tests test test-faults test-cluster test-package lint $(LINT) papers bench calibration docs \
-        tutorials site lock release
+        tutorials gallery site lock release
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -104,6 +105,9 @@ docs: $(VENV)/core.done
 tutorials: $(VENV)/dev.done
 	echo "== Tutorials: their pages are run =="
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.tutorials
+
+gallery: $(VENV)/dev.done
+	$(BIN)/python -m tests.gallery
 
 site: $(VENV)/docs.done
 	echo "== mkdocs: the site, strictly =="

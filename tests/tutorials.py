@@ -23,7 +23,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,17 +30,15 @@ from pathlib import Path
 from macroscope.files import REPOSITORY
 
 from .environments import make_environment
+from .gallery import GALLERY, NUMBER, store_report, words_of_line
 
-FOLDER, GALLERY = REPOSITORY / "docs" / "tutorials", REPOSITORY / "docs" / "gallery"
+FOLDER = REPOSITORY / "docs" / "tutorials"
 REPORT = Path("judged", "results", "criticism")
-SHOWN = ("report.html", "pages", "reader", "tables/statistics.csv")
-"""Parts of a report that refer to each other."""
 LEFT_OUT = "..."
 TOLERANCE, LAST_PLACES = 0.05, 2
 """Largest difference of a number from the page's: relative, or in units of its last decimal place."""
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 _PICTURE = re.compile(r"!\[[^]]*\]\(([^)]+)\)")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _COMMANDS = {"bash": ("bash", "-euo", "pipefail", "-c"), "python": ("python", "-c")}
 _SETTINGS = {
     "PIP_NO_BUILD_ISOLATION": "0",
@@ -150,15 +147,10 @@ def align(expected: list[str], printed: list[str]) -> list[str] | None:
         ends = (align(rest, printed[start:]) for start in range(len(printed) + 1))
         end = next((lines for lines in ends if lines is not None), None)
         return None if end is None else [LEFT_OUT, *end]
-    if not printed or _words(head) != _words(printed[0]):
+    if not printed or words_of_line(head) != words_of_line(printed[0]):
         return None
     end = align(rest, printed[1:])
     return None if end is None else [printed[0], *end]
-
-
-def _words(line: str) -> list[str]:
-    """Return the words of a line without its numbers; neither they nor the columns' widths count."""
-    return _NUMBER.sub(" 0 ", line).split()
 
 
 def differences(expected: list[str], printed: list[str]) -> list[str]:
@@ -169,7 +161,7 @@ def differences(expected: list[str], printed: list[str]) -> list[str]:
     return [
         f"the page says {line!r}, and it printed {now!r}"
         for line, now in zip(expected, aligned, strict=True)
-        if not all(map(_is_near, _NUMBER.findall(line), _NUMBER.findall(now)))
+        if not all(map(_is_near, NUMBER.findall(line), NUMBER.findall(now)))
     ]
 
 
@@ -200,48 +192,7 @@ def write(page: Path) -> None:
         page.write_text(text, encoding="utf-8")
         for name, figure in tutorial.figures(Path(folder)).items():
             shutil.copyfile(figure, page.with_name(name))
-        store_report(Path(folder) / "work", GALLERY / page.stem)
-
-
-def store_report(work: Path, target: Path) -> None:
-    """Store the report of a page's run, without the paths of the folder in which it ran."""
-    shutil.rmtree(target, ignore_errors=True)
-    for name in SHOWN:
-        source, copy = work / REPORT / name, target / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, copy, ignore=shutil.ignore_patterns(".*"))
-        else:
-            shutil.copyfile(source, copy)
-    for path in target.rglob("*.*"):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(f"{work.resolve()}{os.sep}", ""), encoding="utf-8")
-
-
-def stale_files(work: Path, stored: Path) -> list[str]:
-    """Return the files of a stored report that the report of a run has not, or has in other words; numbers may differ.
-
-    The code that writes reports has changed since these were stored.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        store_report(work, Path(folder))
-        names = {path.relative_to(root) for root in (Path(folder), stored) for path in root.rglob("*.*")}
-        return sorted(
-            str(name) for name in names if _words_of_file(Path(folder, name)) != _words_of_file(stored / name)
-        )
-
-
-def _words_of_file(path: Path) -> Counter[str] | None:
-    """Count the words of a file of a report, without tags; none of data, and None if there is no such file.
-
-    The order of words does not count: rules are in the order of their running times.
-    """
-    if not path.is_file():
-        return None
-    is_data = path.suffix == ".csv" or (path.suffix == ".js" and path.parent.name != "reader")
-    text = "" if is_data else path.read_text(encoding="utf-8")
-    # Tags differ with the length of a cell, and so with that of the folder's path.
-    return Counter(_words(re.sub(r"<[^<>]*>", " ", text) if path.suffix == ".html" else text))
+        store_report(Path(folder) / "work", REPORT, GALLERY / page.stem)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ..tutorials import FOLDER, GALLERY, Tutorial, differences, stale_files
+from ..gallery import GALLERY, stale_files
+from ..tutorials import FOLDER, REPORT, Tutorial, differences
 
 pytestmark = pytest.mark.slow
 PAGES = sorted(FOLDER.glob("*.md"))
@@ -17,5 +18,5 @@ def test_a_tutorial_prints_what_its_page_shows(page, tmp_path):
     for name, figure in tutorial.figures(tmp_path).items():
         assert figure.stat().st_size > 1000, name
         assert page.with_name(name).exists(), f"{name}: run make tutorials"
-    stale = stale_files(tmp_path / "work", GALLERY / page.stem)
+    stale = stale_files(tmp_path / "work", REPORT, GALLERY / page.stem)
     assert not stale, f"the gallery is older than the code that writes reports: {', '.join(stale)}; run make tutorials"

@@ -73,16 +73,30 @@ def test_the_smallest_scores_can_come_first(page, reader):
     wait(page, "Title 7")  # texts without a score come last, too
 
 
+@pytest.mark.parametrize("width", [390, 1120, 1600])
+def test_scores_fit_beside_the_real_text(page, reader, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    shown(page, reader, "#wiki/shuffled/text-5", "Title 5")
+    for pane in page.locator("article").all():
+        assert pane.evaluate("pane => pane.scrollWidth <= pane.clientWidth")
+
+
 def test_scores_are_shown_with_units(page, reader):
     shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
     cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()
-    assert cells == ["coherencelatent NLL", "0.05 nats per section", "4 % of 124", "not flagged (p = 0.097)", "0"]
+    assert cells == [
+        "coherencelatent NLL",
+        "0.05 nats per section",
+        "4 % of 124",
+        "not flagged (p\u00a0=\u00a00.097)",
+        "0",
+    ]
     shown(page, reader, "#wiki/shuffled/text-0", "Title 0")
     rows = page.locator("#document .scores tbody tr")
     assert rows.nth(1).locator("td").all_text_contents() == [
         "235 nats per word",
         "all 125",
-        "⚑ flagged (p = 0.016)",
+        "⚑ flagged (p\u00a0=\u00a00.016)",
         "1",
     ]
     assert rows.nth(2).locator("td").all_text_contents()[3] == "–"

@@ -10,7 +10,7 @@ const Flags = (() => {
   // Real texts are not flagged: a p-value of theirs would compare them with each other.
   function describe(index, critic, row) {
     if (!index.p[critic]) return "–";
-    const p = `p = ${Number(index.p[critic][row].toPrecision(2))}`;
+    const p = `p\u00a0=\u00a0${Number(index.p[critic][row].toPrecision(2))}`;
     return isFlagged(index, critic, row) ? `${SIGN} flagged (${p})` : `not flagged (${p})`;
   }
 
