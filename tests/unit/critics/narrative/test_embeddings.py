@@ -6,6 +6,7 @@ import pytest
 from macroscope.critics.narrative import embedding
 from macroscope.critics.narrative.embedding import embed_sentences, embed_unique
 from macroscope.critics.narrative.narratives import (
+    KnownSentences,
     SentenceVectors,
     read_corpus_narratives,
     split_document,
@@ -76,7 +77,28 @@ def test_embeddings_round_trip_through_their_folder(counting, tmp_path):
     assert read.vectors[:, 0].tolist() == [len(sentence) for sentence in read.sentences]
     assert read.vectors[:, 1].tolist() == [ord(sentence[0]) for sentence in read.sentences]
     assert read.cut.tolist() == [len(sentence) > 12 for sentence in read.sentences]
-    assert sorted(path.name for path in (tmp_path / "e").iterdir()) == ["cut.npy", "sentences.parquet", "vectors.npy"]
+    assert sorted(path.name for path in (tmp_path / "e").iterdir()) == [
+        *("cut.npy", "digests.npy", "sentences.parquet", "vectors.npy")
+    ]
+
+
+def test_known_sentences_are_not_embedded_again(counting, tmp_path):
+    embed_sentences(collection(tmp_path), options=NarrativeOptions(), language="en", output=tmp_path / "e")
+    known = KnownSentences(tmp_path / "e")
+    sentences = ["Then they left.", "A new one.", "It rained.", "Nobody was there.", "A new one.", "It rained. "]
+    counting.given.clear()
+    vectors, cut = embed_unique(sentences, counting, known)
+    assert counting.given == ["A new one.", "It rained. "]
+    alone = embed_unique(sentences, Counting())
+    assert vectors.tolist() == alone[0].tolist()
+    assert cut.tolist() == alone[1].tolist()
+    assert embed_unique([], counting, known)[0].shape == (0, 2)
+
+
+def test_of_a_corpus_without_a_sentence_none_is_known(counting, tmp_path):
+    path = collection(tmp_path, [story("b")])
+    embed_sentences(path, options=NarrativeOptions(), language="en", output=tmp_path / "e")
+    assert KnownSentences(tmp_path / "e").find(["It rained."]).tolist() == [-1]
 
 
 def test_batches_and_shards_have_their_own_embeddings(counting, tmp_path, monkeypatch):

@@ -102,6 +102,8 @@ def test_the_order_is_learned_from_the_embeddings_of_the_judge():
 
 def test_one_judge_alone_embeds_what_it_reads_itself():
     assert "embeddings" not in plan().inputs("narrative", "project")
+    known = plan().inputs("narrative", "project")["known_sentences"](names(corpus="wiki"))
+    assert known == detect(plan(), "judge")["embeddings"]
     others = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-first"]}]
     assert "embeddings" not in plan(others, {"first": {"pooling": "first"}}).inputs("narrative", "project")
     assert "embeddings" in plan(others, {"first": {"draws": 2}}).inputs("narrative", "project")
@@ -112,6 +114,7 @@ def test_texts_that_several_judges_read_are_embedded_once(shards):
     both = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-more"]}]
     critics_plan = plan(both, {"more": {"draws": 9}}, documents_per_shard=shards)
     where = names(corpus="wiki", system="shuffled", shard="2")
+    assert "known_sentences" not in critics_plan.inputs("narrative", "project")
     inputs = critics_plan.inputs("narrative", "project")["embeddings"](where)
     embeddings = detect(critics_plan, "judge")["embeddings"].removesuffix("split.all")
     assert inputs == f"{embeddings}shuffled{'/2' if shards else ''}"

@@ -65,7 +65,7 @@ CRITIC = Critic(
         ),
         "project": Stage(
             "projection:project",
-            inputs="texts inference embeddings? language signature",
+            inputs="texts inference embeddings? known_sentences? language signature",
             options=f"tasks {_SENTENCES} detector",
             model_option="encoder",
             minutes=240,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from macroscope.critics.narrative.narratives import SentenceVectors, split_narratives
+from macroscope.critics.narrative.narratives import KnownSentences, SentenceVectors, digest_sentences, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.documents import Collection
@@ -47,6 +47,7 @@ def embed_sentences(
     encoder = load_sentence_encoder(options, autoencoder)
     ids: list[str] = []
     lengths: list[int] = []
+    digests = [digest_sentences([])]
     with atomic(output) as folder:
         folder.mkdir()
         parts = folder / "parts"
@@ -57,19 +58,28 @@ def embed_sentences(
                 stream.write(np.hstack([vectors, cut[:, None].astype(np.float16)]).tobytes())
                 ids += narratives.ids
                 lengths += narratives.lengths.tolist()
-        SentenceVectors.write(folder, ids, np.array(lengths, dtype=np.int64), parts, encoder.width)
+                digests.append(digest_sentences(narratives.sentences))
+        counts = np.array(lengths, dtype=np.int64)
+        SentenceVectors.write(folder, ids, counts, np.concatenate(digests), parts, encoder.width)
         parts.unlink()
 
 
-def embed_unique(sentences: Sequence[str], encoder: TextEncoder) -> EmbeddedSentences:
-    """Embed sentences, repeated ones only once."""
+def embed_unique(
+    sentences: Sequence[str], encoder: TextEncoder, known: KnownSentences | None = None
+) -> EmbeddedSentences:
+    """Embed sentences, repeated ones only once, and none whose embedding is known."""
     unique = list(dict.fromkeys(sentences))
     position = {sentence: number for number, sentence in enumerate(unique)}
     order = np.array([position[sentence] for sentence in sentences], dtype=np.int64)
-    if not unique:
-        return np.empty((0, encoder.width), dtype=np.float16), np.empty(0, dtype=bool)
-    vectors, cut = encoder.embed(unique)
-    return vectors.astype(np.float16)[order], cut[order]
+    vectors = np.empty((len(unique), encoder.width), dtype=np.float16)
+    cut = np.empty(len(unique), dtype=bool)
+    numbers = np.full(len(unique), -1) if known is None else known.find(unique)
+    if known is not None:
+        vectors[numbers >= 0], cut[numbers >= 0] = known.read(numbers[numbers >= 0])
+    new = np.flatnonzero(numbers < 0)
+    if len(new):
+        vectors[new], cut[new] = encoder.embed([unique[number] for number in new])
+    return vectors[order], cut[order]
 
 
 def load_sentence_encoder(options: NarrativeOptions, autoencoder: Path | None = None) -> TextEncoder:

@@ -85,11 +85,11 @@ class NarrativePlan(CriticPlan):
             return lambda wildcards: [
                 self._place(critic, wildcards.corpus, "detectors", f"{task}.{JUDGE}") for task in options.tasks
             ]
-        if stage == "train":
-            if not options.detector.reads_embeddings:
-                return None
+        if not options.detector.reads_embeddings:
+            return None
+        if stage == "train" or (name == "known_sentences" and not self._shares(critic)):
             return lambda wildcards: f"{self._embeddings(critic, JUDGE, wildcards.corpus)}/{OWN}"
-        if not (options.detector.reads_embeddings and self._shares(critic)):
+        if name == "known_sentences" or not self._shares(critic):
             return None
         return lambda wildcards: "/".join(
             [

@@ -11,7 +11,7 @@ from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
 from macroscope.critics.narrative.latents import LATENTS, ORDER, ORDER_MODEL, TASKS
-from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, split_narratives
+from macroscope.critics.narrative.narratives import KnownSentences, Narratives, SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.documents import Collection
@@ -23,6 +23,7 @@ def project(
     texts: Collection,
     inference: Path,
     embeddings: Path | None = None,
+    known_sentences: Path | None = None,
     *,
     options: NarrativeOptions,
     language: str,
@@ -37,6 +38,8 @@ def project(
         Folder with a detector for each task, and the model of the order if there is one.
     embeddings
         Embeddings of these texts' sentences; default: they are computed here, if a detector reads them.
+    known_sentences
+        Embeddings of the corpus's sentences, of which its held-out and its damaged texts have most.
     """
     detectors = {task: Detector.load(inference / task) for task in options.tasks}
     reads_embeddings = any(detector.level != "token" for detector in detectors.values())
@@ -45,6 +48,7 @@ def project(
     if reads_embeddings and embeddings is None:
         require_plain_encoder(options)
         encoder = load_sentence_encoder(options)
+    known = None if known_sentences is None else KnownSentences(known_sentences)
     batches = batches_with_progress(texts, Progress("read narratives", len(texts), "documents"))
 
     def tables() -> Iterator[pa.Table]:
@@ -52,7 +56,7 @@ def project(
         for batch in batches:
             narratives = split_narratives(batch, language, from_source=False)
             if encoder is not None:
-                narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder))
+                narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder, known))
             elif reads_embeddings and embeddings is not None:
                 narratives = SentenceVectors.read(embeddings, narratives, done)
             yield _latents_table(narratives, detectors, order)
