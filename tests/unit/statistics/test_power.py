@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.pairs import mover_difference
 from macroscope.statistics.power import (
     DESIGNS,
     PowerSettings,
@@ -54,6 +55,24 @@ def test_intervals_cover_the_power_however_much_of_the_pool_a_subsample_takes(n)
     truth = np.mean([power.value for power in powers])  # the share of rejections is unbiased
     assert 0.2 < truth < 0.95
     assert np.mean([power.low <= truth <= power.high for power in powers]) >= 0.92
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("design", DESIGNS)
+def test_intervals_of_selectivity_cover_the_difference_of_two_powers_that_share_real_texts(design):
+    differences = []
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 5])
+        real, *noise = rng.normal(size=(3, 100, 3))
+        powers = [
+            measure_power(real, real + each + shift * np.eye(3)[0], design, PowerSettings((25,), 60, 99, seed=seed))[0]
+            for each, shift in zip(noise, (0.8, 0.3), strict=True)
+        ]
+        harm, twin = ((power.value, power.low, power.high) for power in powers)
+        differences.append(mover_difference(harm, twin, 0.95)[:3])
+    truth = np.mean([value for value, _, _ in differences])
+    assert truth > 0.2
+    assert np.mean([low <= truth <= high for _, low, high in differences]) >= 0.88  # 0.95 less 2.5 standard errors
 
 
 @pytest.mark.slow

@@ -84,15 +84,15 @@ def test_embeddings_round_trip_through_their_folder(counting, tmp_path):
 
 def test_known_sentences_are_not_embedded_again(counting, tmp_path):
     embed_sentences(collection(tmp_path), options=NarrativeOptions(), language="en", output=tmp_path / "e")
-    known = KnownSentences(tmp_path / "e")
+    stored = KnownSentences(tmp_path / "e")
     sentences = ["Then they left.", "A new one.", "It rained.", "Nobody was there.", "A new one.", "It rained. "]
     counting.given.clear()
-    vectors, cut = embed_unique(sentences, counting, known)
+    vectors, cut = embed_unique(sentences, counting, stored)
     assert counting.given == ["A new one.", "It rained. "]
     alone = embed_unique(sentences, Counting())
     assert vectors.tolist() == alone[0].tolist()
     assert cut.tolist() == alone[1].tolist()
-    assert embed_unique([], counting, known)[0].shape == (0, 2)
+    assert embed_unique([], counting, stored)[0].shape == (0, 2)
 
 
 def test_of_a_corpus_without_a_sentence_none_is_known(counting, tmp_path):

@@ -102,8 +102,8 @@ def test_the_order_is_learned_from_the_embeddings_of_the_judge():
 
 def test_one_judge_alone_embeds_what_it_reads_itself():
     assert "embeddings" not in plan().inputs("narrative", "project")
-    known = plan().inputs("narrative", "project")["known_sentences"](names(corpus="wiki"))
-    assert known == detect(plan(), "judge")["embeddings"]
+    path = plan().inputs("narrative", "project")["known_sentences"](names(corpus="wiki"))
+    assert path == detect(plan(), "judge")["embeddings"]
     others = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-first"]}]
     assert "embeddings" not in plan(others, {"first": {"pooling": "first"}}).inputs("narrative", "project")
     assert "embeddings" in plan(others, {"first": {"draws": 2}}).inputs("narrative", "project")

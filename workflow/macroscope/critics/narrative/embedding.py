@@ -65,7 +65,7 @@ def embed_sentences(
 
 
 def embed_unique(
-    sentences: Sequence[str], encoder: TextEncoder, known: KnownSentences | None = None
+    sentences: Sequence[str], encoder: TextEncoder, stored: KnownSentences | None = None
 ) -> EmbeddedSentences:
     """Embed sentences, repeated ones only once, and none whose embedding is known."""
     unique = list(dict.fromkeys(sentences))
@@ -73,9 +73,9 @@ def embed_unique(
     order = np.array([position[sentence] for sentence in sentences], dtype=np.int64)
     vectors = np.empty((len(unique), encoder.width), dtype=np.float16)
     cut = np.empty(len(unique), dtype=bool)
-    numbers = np.full(len(unique), -1) if known is None else known.find(unique)
-    if known is not None:
-        vectors[numbers >= 0], cut[numbers >= 0] = known.read(numbers[numbers >= 0])
+    numbers = np.full(len(unique), -1) if stored is None else stored.find(unique)
+    if stored is not None:
+        vectors[numbers >= 0], cut[numbers >= 0] = stored.read(numbers[numbers >= 0])
     new = np.flatnonzero(numbers < 0)
     if len(new):
         vectors[new], cut[new] = encoder.embed([unique[number] for number in new])

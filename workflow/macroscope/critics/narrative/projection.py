@@ -48,7 +48,7 @@ def project(
     if reads_embeddings and embeddings is None:
         require_plain_encoder(options)
         encoder = load_sentence_encoder(options)
-    known = None if known_sentences is None else KnownSentences(known_sentences)
+    stored = None if known_sentences is None else KnownSentences(known_sentences)
     batches = batches_with_progress(texts, Progress("read narratives", len(texts), "documents"))
 
     def tables() -> Iterator[pa.Table]:
@@ -56,7 +56,7 @@ def project(
         for batch in batches:
             narratives = split_narratives(batch, language, from_source=False)
             if encoder is not None:
-                narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder, known))
+                narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder, stored))
             elif reads_embeddings and embeddings is not None:
                 narratives = SentenceVectors.read(embeddings, narratives, done)
             yield _latents_table(narratives, detectors, order)
