@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.narrative.comparison import compare, compare_latents, read_counts
-from macroscope.critics.narrative.latents import DETECTION_COUNTS, ORDER
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE, ORDER
 from macroscope.resampling import Resampling
 
 from .test_scoring import POINTS, write
@@ -17,7 +17,7 @@ def counts(rate, stories, seed, slots=6):
     rng = np.random.default_rng(seed)
     detections = rng.binomial(slots, rate, stories).astype(float)
     table = {"id": [f"{seed}-{n}" for n in range(stories)], "opening": [""] * stories}
-    worst = {"worst_missing": rng.random(stories), ORDER: np.nan}
+    worst = {"worst_missing": rng.random(stories), ORDER: np.nan, INCOHERENCE: np.nan}
     return pd.DataFrame(table | {"count_missing": detections, "of_missing": np.full(stories, float(slots))} | worst)
 
 

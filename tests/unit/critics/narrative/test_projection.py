@@ -7,6 +7,7 @@ import pytest
 from macroscope.critics.narrative import projection
 from macroscope.critics.narrative.detector import new_detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_sentences, embed_unique, load_sentence_encoder
+from macroscope.critics.narrative.incoherence import Scale, write_scales
 from macroscope.critics.narrative.latents import ORDER_MODEL
 from macroscope.critics.narrative.narratives import split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
@@ -35,6 +36,7 @@ def made(tmp_path_factory):
     for task in options.tasks:
         (folder / task).mkdir()
         new_detector(options, options.detector, task, 32, 0).save(folder / task)
+    write_scales({"discordant": Scale(-1.0, 2.0)}, folder)
     return folder, options
 
 
@@ -44,6 +46,14 @@ def projected(made, output, texts=None, **given):
         texts or Collection(folder / "texts.parquet"), folder, options=options, language="en", output=output, **given
     )
     return pd.read_parquet(output)
+
+
+def test_the_incoherence_is_the_mean_of_the_components_of_a_text(made, tmp_path):
+    """Without a model of the order, that of the sentences out of place; a text of one sentence has none."""
+    table = projected(made, tmp_path / "latents.parquet")
+    for places, incoherence in zip(table["discordant"], table["incoherence"], strict=True):
+        log_odds = np.log(places / (1 - places.astype(float))).mean() if len(places) else np.nan
+        assert incoherence == pytest.approx((log_odds + 1) / 2, nan_ok=True)
 
 
 def test_the_order_is_null_without_a_model_and_for_short_texts(made, tmp_path):
@@ -106,6 +116,7 @@ def test_other_tasks_are_null_and_token_detectors_need_no_embeddings(made, tmp_p
     (tmp_path / "missing").mkdir()
     detector = new_detector(token_options, token_options.detector, "missing", 0, 0)
     detector.save(tmp_path / "missing")
+    write_scales({}, tmp_path)
     monkeypatch.setattr(projection, "load_sentence_encoder", None)
     texts = Collection(folder / "texts.parquet")
     project(texts, tmp_path, options=token_options, language="en", output=tmp_path / "l.parquet")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.latents import LATENTS, OPERATING_POINT, ORDER
+from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, OPERATING_POINT, ORDER
 from macroscope.critics.narrative.operating_point import OperatingPoint
 from macroscope.critics.narrative.scoring import score
 from macroscope.errors import MacroscopeError
@@ -26,7 +26,7 @@ def write(folder, rows, tasks=("missing", "discordant"), orders=None):
     columns = ["sentences", "cut", "missing", "discordant"]
     data = {"id": [f"t{n}" for n in range(len(rows))], "opening": [""] * len(rows)}
     data |= {name: [row[place] for row in rows] for place, name in enumerate(columns)}
-    data[ORDER] = orders or [None] * len(rows)
+    data |= {name: orders or [None] * len(rows) for name in (ORDER, INCOHERENCE)}
     pq.write_table(pa.Table.from_pydict(data, LATENTS), folder / "latents.parquet")
     for task in tasks:
         (folder / task).mkdir()

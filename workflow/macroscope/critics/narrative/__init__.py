@@ -2,8 +2,8 @@
 
 Latents: for each slot between two sentences the probability that a sentence is missing there, for each sentence the
 probability that it replaces another one, and for each narrative the log odds that its sentences stand in their author's
-order. Projection: detectors and a model of the order, trained on real narratives with known damage. Prior: the mean
-probability of a missing or replaced sentence in real, undamaged text.
+order; the incoherence joins these numbers in one. Projection: detectors and a model of the order, trained on real
+narratives with known damage. Prior: the mean probability of a missing or replaced sentence in real, undamaged text.
 
 In addition: further detectors for comparison, pre-training, autoencoders, and generation of sentences for the gaps;
 their rules are in rules/critics/narrative.smk.
@@ -36,6 +36,7 @@ CRITIC = Critic(
         "cut_sentence": "sentences cut at the encoder's limit",
         "discordant": "sentences out of place",
         "discordant_corrected": "share of sentences out of place, beyond that of real text",
+        "incoherence": "incoherence of a text (order, and places that seem damaged)",
         "missing": "places where a sentence is missing",
         "missing_corrected": "share of places where a sentence is missing, beyond that of real text",
         "order": "order of the sentences (log odds)",
@@ -44,7 +45,7 @@ CRITIC = Critic(
         "worst_missing": "largest probability of a missing sentence",
     },
     readings={
-        **dict.fromkeys(("missing", "discordant", "worst_missing", "worst_discordant"), _READINGS),
+        **dict.fromkeys(("missing", "discordant", "worst_missing", "worst_discordant", "incoherence"), _READINGS),
         "order": (
             "sentences in a clearer order than in real text",
             "sentences in a less clear order than in real text",
@@ -53,7 +54,9 @@ CRITIC = Critic(
     features="features:read_features",
     plan="plan:NarrativePlan",
     attribution=AttributionScore(
-        "latent NLL", "nats per place", "sentences that seem out of place, or before which a sentence seems missing"
+        "incoherence: order of the sentences, and places that seem damaged",
+        "standard deviations of real texts",
+        "sentences that seem out of place, or before which a sentence seems missing",
     ),
     stages={
         "train": Stage(
@@ -73,7 +76,7 @@ CRITIC = Critic(
         "score": Stage("scoring:score", inputs="latents inference"),
         "explain": Stage("explanation:explain", inputs="texts latents inference language", folder=True),
         "compare": Stage("comparison:compare_latents", inputs="control_latents latents inference resampling"),
-        "attribute": Stage("attribution:attribute", inputs="texts latents scores inference language"),
+        "attribute": Stage("attribution:attribute", inputs="texts latents inference language"),
         "overview": Stage("figures:plot", inputs="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",

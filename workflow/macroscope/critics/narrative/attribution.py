@@ -1,24 +1,24 @@
-"""Attribution of the narrative critic: sentences that seem out of place, and gaps that seem to miss one."""
+"""Attribution of the narrative critic: incoherence, sentences that seem out of place, and gaps."""
 
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from macroscope.critics.attributions import Attribution, Span, read_nll_rates, write_attributions
+from macroscope.critics.attributions import Attribution, Span, write_attributions
 from macroscope.critics.latents import stream_latents
-from macroscope.critics.narrative.latents import LATENTS
+from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.documents import Collection, Document
 from macroscope.natural_language.sentences import split_sentences
 
 
-def attribute(texts: Collection, latents: Path, scores: Path, inference: Path, *, language: str, output: Path) -> None:
-    """Attribute T(x) per place to each narrative, marking places above the thresholds; see `critics.attributions`."""
-    points, nats = read_operating_points(inference), read_nll_rates(scores)
+def attribute(texts: Collection, latents: Path, inference: Path, *, language: str, output: Path) -> None:
+    """Attribute its incoherence to each narrative, marking places above the thresholds; see `critics.attributions`."""
+    points = read_operating_points(inference)
     records = chain.from_iterable(table.to_pandas().to_dict("records") for table in stream_latents(latents, LATENTS))
     rows = (
-        Attribution(row["id"], nats[row["id"]], list(find_marks(document, row, points, language)))
+        Attribution(row["id"], row[INCOHERENCE], list(find_marks(document, row, points, language)))
         for document, row in zip(texts, records, strict=True)
     )
     write_attributions(rows, output)

@@ -6,6 +6,7 @@ and t the share of known damage in held-out narratives that is detected, (s - c)
 system's places that look damaged: a sentence is missing, or replaced by another one. Real text has 0.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,16 +15,18 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.latents import stream_latents
-from macroscope.critics.narrative.latents import DETECTION_COUNTS, LATENTS, ORDER, TASKS
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE, LATENTS, ORDER, TASKS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.critics.split_half import compare_with_control
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_groups import sum_by_prompt
 from macroscope.statistics.document_sums import Sample
 from macroscope.statistics.misclassification import corrected_rate
 from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import build_permutation
+from macroscope.statistics.ratio import ratio_interval
 from macroscope.statistics.tidy import ROWS, UNDEFINED, Estimate, rows_table
 from macroscope.tables import read_csv
 
@@ -33,7 +36,11 @@ STATISTICS = (
         for task in TASKS
     ),
     *(replace(statistic, pattern=f"worst_*_{statistic.pattern}") for statistic in NUMBERS),
-    *(replace(statistic, pattern=f"{ORDER}_{statistic.pattern}") for statistic in NUMBERS),
+    *(
+        replace(statistic, pattern=f"{name}_{statistic.pattern}")
+        for name in (ORDER, INCOHERENCE)
+        for statistic in NUMBERS
+    ),
 )
 _REASON = "too few texts, or the detector's rate on known damage is not above its rate on real text"
 
@@ -51,8 +58,8 @@ def compare_latents(control_latents: Path, latents: Path, inference: Path, *, re
     data frame
         Rows of `statistics.tidy`, for each task: <task>_corrected (0 is real text, 1 damage everywhere; may be
         negative; undefined if the detector's rate on known damage may be no larger than on real text); for the largest
-        probability of each narrative, worst_<task>, and for the log odds of its order, `order`, the statistics of
-        `statistics.columns`.
+        probability of each narrative, worst_<task>, the log odds of its order, `order`, and its `incoherence`, the
+        statistics of `statistics.columns`.
     """
     points = read_operating_points(inference)
     known_damage = {task: _read_detection_counts(inference / task / DETECTION_COUNTS) for task in points}
@@ -60,10 +67,22 @@ def compare_latents(control_latents: Path, latents: Path, inference: Path, *, re
         control_latents,
         latents,
         read=lambda path: read_counts(path, points),
-        describe=lambda _: rows_table([], (0, 0), lambda _: ""),
+        describe=partial(describe, tasks=list(points), resampling=resampling),
         compare=partial(compare, known_damage=known_damage, resampling=resampling),
         halves=lambda table: (table.iloc[0::2], table.iloc[1::2]),
     ).table
+
+
+def describe(counts: pd.DataFrame, tasks: Sequence[str], resampling: Resampling) -> pd.DataFrame:
+    """Compute the means of a table of `read_counts`: of largest probabilities, order and incoherence."""
+    means = []
+    for name in _list_numbers(counts, tasks):
+        judged = counts[counts[name].notna()]
+        sample = sum_by_prompt(judged, (judged[name].to_numpy(float), np.ones(len(judged))))
+        rng = np.random.default_rng(resampling.seed)
+        interval = ratio_interval(sample, resampling.confidence, resampling.resamples, rng)
+        means.append(Estimate(f"{name}_mean", *interval))
+    return rows_table(means, (0, len(counts)), lambda _: "no text has a value")
 
 
 def compare(
@@ -86,21 +105,26 @@ def compare(
         )
         # Without an interval, the detector may be no better than chance; its corrected rate is noise.
         estimates.append(Estimate(f"{task}_corrected", UNDEFINED if np.isnan(low) else value, low, high))
-    columns = [f"worst_{task}" for task in known_damage]
-    columns += [ORDER] if reference[ORDER].notna().any() else []  # else there is no model of the order
+    columns = _list_numbers(reference, list(known_damage))
     compared = compare_columns(reference, candidate, columns, resampling, KEYS)
+    compared = compared[compared["statistic"] != "mean"]  # `describe` has it
     numbers = compared.assign(statistic=compared["column"] + "_" + compared["statistic"])[ROWS]
     sizes = (len(reference), len(candidate))
     return _Compared(pd.concat([rows_table(estimates, sizes, lambda _: _REASON), numbers], ignore_index=True))
 
 
+def _list_numbers(counts: pd.DataFrame, tasks: Sequence[str]) -> list[str]:
+    """List the columns with one number per narrative; without the order if there is no model of it."""
+    return [f"worst_{task}" for task in tasks] + [name for name in (ORDER, INCOHERENCE) if counts[name].notna().any()]
+
+
 def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFrame:
-    """Read, per narrative, order and, per task, count_ (detected places), of_ (places), worst_ (largest of them)."""
-    names = [ORDER, *(f"{kind}_{task}" for task in points for kind in ("count", "of", "worst"))]
+    """Read order and incoherence and, per task, count_ (detected places), of_ (places) and worst_ (largest)."""
+    names = [ORDER, INCOHERENCE, *(f"{kind}_{task}" for task in points for kind in ("count", "of", "worst"))]
     empty = {key: pd.Series(dtype=str) for key in KEYS} | {name: pd.Series(dtype=float) for name in names}
     tables = [pd.DataFrame(empty)]
     for batch in (table.to_pandas() for table in stream_latents(latents, LATENTS)):
-        table = batch[list(KEYS)].assign(**{ORDER: batch[ORDER].astype(float)})
+        table = batch[list(KEYS)].assign(**{name: batch[name].astype(float) for name in (ORDER, INCOHERENCE)})
         for task, point in points.items():
             places = [np.asarray(p, dtype=float) for p in batch[task]]
             table[f"count_{task}"] = [float((p >= point.threshold).sum()) for p in places]

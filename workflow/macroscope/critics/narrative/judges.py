@@ -1,13 +1,14 @@
-"""Judges of systems: one detector per task, and a model of the order of sentences."""
+"""Judges of systems: one detector per task, a model of the order of sentences, and the scales of the incoherence."""
 
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from macroscope.critics.narrative.incoherence import Scale, describe_incoherence, fit_scales, write_scales
 from macroscope.critics.narrative.latents import ORDER_MODEL
 from macroscope.critics.narrative.narratives import Narratives, read_corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions
-from macroscope.critics.narrative.sentence_order import fit_order
+from macroscope.critics.narrative.sentence_order import OrderModel, fit_order, judge_orders
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
 
@@ -24,7 +25,7 @@ def train(
     resampling: Resampling,
     output: Path,
 ) -> None:
-    """Collect the judges in the folder `output`, one per task (see `training.train_detector`), and fit the order.
+    """Collect the judges in the folder `output`, one per task (see `training.train_detector`); fit order and scales.
 
     Parameters
     ----------
@@ -33,9 +34,7 @@ def train(
     embeddings
         Embeddings of the corpus's sentences; default: they are computed here, if a judge reads them.
     """
-    reads_embeddings = options.detector.reads_embeddings
-    if not detectors or reads_embeddings:
-        narratives = _read_narratives(documents, embeddings, options, language)
+    narratives = _read_narratives(documents, embeddings, options, language)
     with atomic(output) as folder:
         folder.mkdir()
         for task in options.tasks:
@@ -46,9 +45,10 @@ def train(
             from macroscope.critics.narrative.training import train_judge  # copying folders does not need torch
 
             train_judge(narratives, task, options, seed, checkpoints / task, resampling, folder / task)
-        order = fit_order(narratives, seed) if reads_embeddings else None
+        order = fit_order(narratives, seed) if options.detector.reads_embeddings else None
         if order is not None:
             order.save(folder / ORDER_MODEL)
+        write_scales(_fit_scales(narratives, options, folder, order), folder)
 
 
 def _read_narratives(documents: Path, embeddings: Path | None, options: NarrativeOptions, language: str) -> Narratives:
@@ -58,3 +58,15 @@ def _read_narratives(documents: Path, embeddings: Path | None, options: Narrativ
     from macroscope.critics.narrative.training import read_embedded_corpus
 
     return read_embedded_corpus(documents, language, options)
+
+
+def _fit_scales(
+    narratives: Narratives, options: NarrativeOptions, judges: Path, order: OrderModel | None
+) -> dict[str, Scale]:
+    """Fit the scales of the incoherence on whole validation narratives."""
+    from macroscope.critics.narrative.detector import Detector, read_narratives
+    from macroscope.critics.narrative.known_damage import select_narratives
+
+    valid = select_narratives(narratives, narratives.of_split("valid"))
+    probabilities = {task: read_narratives(Detector.load(judges / task), valid) for task in options.tasks}
+    return fit_scales(describe_incoherence(probabilities, judge_orders(valid, order) if order else None))

@@ -12,6 +12,7 @@ of itself in which a part of the sentences, or all, stand in another order.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,12 @@ class OrderModel:
         """Read the parameters."""
         with np.load(path) as arrays:
             return cls(**arrays)
+
+
+def judge_orders(narratives: Narratives, model: OrderModel) -> list[float]:
+    """Return the log odds of the order of each narrative with embeddings; NaN if it has too few sentences."""
+    assert narratives.vectors is not None
+    return [model.log_odds(narratives.vectors[start:end]) for start, end in pairwise(narratives.starts)]
 
 
 def describe_order(directions: Array, position: Array) -> Array:
