@@ -74,7 +74,7 @@ def simulate(
     if prompts:  # intervals of effect sizes take texts for independent
         table = table[table["statistic"].str.fullmatch(r"(order|incoherence)_mean(_difference)?")]
     mean = 2 / 7 + rise
-    truth: dict[str, float | str] = {f"{task}_corrected": damage for task in TASKS}
+    truth = {f"{task}_corrected": damage for task in TASKS}
     truth |= {f"worst_{task}_mean": mean for task in TASKS}
     truth |= {f"worst_{task}_mean_difference": rise for task in TASKS}
     for number in ("order", "incoherence"):
