@@ -8,6 +8,7 @@ from macroscope.corpora.files.headings import BEFORE_TITLE, BOLD, MARKDOWN, MEDI
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.files.wrapping import FENCE, FRONT_MATTER, LONGEST_PREAMBLE, REASONING, unwrap
 from macroscope.documents import Provenance
+from macroscope.files import REPOSITORY
 
 BODY = "## Early years\nIt was built.\n\n## Decline\nIt fell."
 ARTICLE = f"# The Old Mill\n\n{BODY}"
@@ -81,6 +82,29 @@ CASES = {
         [],
     ),
 }
+
+
+PROGRAMS = {
+    "Python": "# Read the numbers.\nimport csv\n\n# A row each.\ndef read(path):\n    # As text.\n    return 1",
+    "cut Python": "# A list.\nnames = [\n    'a',\n# More.\n    'b',\n]\nfor name in names:\n    print(name",
+    "shell": "#!/bin/sh\n# Update first.\napt update\n\n# Then install.\napt install gcc",
+    "R": "# Data.\nx <- c(1, 2)\n# Plot.\nplot(x)",
+}
+
+
+@pytest.mark.parametrize("language", PROGRAMS)
+def test_comments_of_programs_are_no_headings(language):
+    split = split_sections(PROGRAMS[language])
+    assert split.headings == NONE
+    assert {section.title for section in split.sections} == {None}
+    assert " ".join(section.text for section in split.sections).split() == PROGRAMS[language].split()
+
+
+def test_programs_of_this_package_have_no_headings_and_its_pages_have():
+    folder = REPOSITORY / "workflow" / "macroscope" / "corpora"
+    assert {split_sections(path.read_text()).headings for path in folder.glob("*.py")} == {NONE}
+    pages = (REPOSITORY / "docs").glob("*.md")
+    assert {split_sections(path.read_text()).headings for path in pages} == {MARKDOWN}
 
 
 @pytest.mark.parametrize("case", CASES)

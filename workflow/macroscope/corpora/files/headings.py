@@ -26,6 +26,22 @@ _BOLD = re.compile(r"^[ \t]*(\*\*|__)([^*_\s](?:[^*_]*[^*_\s])?)(:?)\1(:?)[ \t]*
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _EMPHASIS = re.compile(r"^(\*\*\*|\*\*|\*|___|__|_)(.+)\1$")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n")
+_CODE = re.compile(
+    r"""\s*(?:
+    [\w.,*'"\[\] ]+(?::[\w.,|\[\] ]+)?[-+*/|&]?(?:=|<-|:=)\s*\S                    # a: b = c
+    | (?:@|\$)\w | [\])}>]+[,;:]?$                                                 # decorators, variables of shells
+    | (?:def|class|import|return|raise|assert|yield|elif|echo|export|sudo|pip|library|require)\b[ (]+\S
+    | from\ [\w.]+\ import\b
+    | (?:for|if|while|with|try|else|except|do|then|fi|done|esac|end|pass|break|continue)\b(?:.*[:)\]])?$
+    | .*[{;(\[\\]$ | .*\w\(.*\)[:,;]?$ | .*["'\w\])],$                            # calls, parts of long statements
+    )""",
+    re.VERBOSE,
+)
+"""Line of a program, in the languages in which # begins a comment."""
+_LONGEST_CODE = 200
+"""Characters of the longest line that may be code."""
+_MUCH = 0.4
+"""Share of lines of code from which a text is a program, in which # begins a comment."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +86,7 @@ def split_sections(text: str) -> SplitText:
     titles.
 
     Headings are those of MediaWiki ("== x =="), or else of Markdown ("# x", or underlined), or else at least two
-    lines in bold type. Lines in code are none.
+    lines in bold type. Lines in code are none, nor those of a text that is code itself.
     """
     text, removed = unwrap(text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = text.split("\n")
@@ -94,7 +110,7 @@ def find_headings(text: str, lines: Sequence[str]) -> tuple[str, list[Heading]]:
     wiki = [(number, match) for number, line in visible if (match := _MEDIAWIKI.match(line))]
     if wiki:
         return MEDIAWIKI, [Heading(number, number + 1, len(match[1]), match[2]) for number, match in wiki]
-    if markdown:
+    if markdown and not is_code([line for _, line in visible]):
         return MARKDOWN, markdown
     bold = [
         Heading(number, number + 1, 1, match[2])
@@ -102,6 +118,19 @@ def find_headings(text: str, lines: Sequence[str]) -> tuple[str, list[Heading]]:
         if len(line) <= _LONGEST_HEADING and (match := _BOLD.match(line))
     ]
     return (BOLD, bold) if len(bold) > 1 else (NONE, [])
+
+
+def is_code(lines: Sequence[str]) -> bool:
+    """Return whether a text is a program, by its first line or by the shapes of its lines, comments excluded."""
+    if lines and lines[0].startswith("#!"):
+        return True
+    counted = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return sum(map(_is_code, counted)) > _MUCH * len(counted)
+
+
+def _is_code(line: str) -> bool:
+    # The time of the pattern grows with the square of the line.
+    return len(line) <= _LONGEST_CODE and _CODE.match(line) is not None
 
 
 @cache
