@@ -242,9 +242,30 @@ def test_a_text_file_that_may_hold_several_texts(case, tmp_path):
     assert len(documents_read) == 1
     (remark,) = provenance.source[REMARKS]
     assert re.fullmatch(f"mine.txt is read as one text, and has {said}.*", remark)
-    assert REMARKS not in read(tmp_path)[1].source, "a folder has a text per file"
     (tmp_path / "mine.txt").write_text("A fox ran.")
     assert REMARKS not in read(tmp_path / "mine.txt")[1].source
+
+
+@pytest.mark.parametrize("files", [3, 25])
+def test_a_folder_whose_files_may_hold_several_texts(files, tmp_path):
+    """Lines may be texts if there are few files, or if files have many lines without blank ones between them."""
+    for number in range(files):
+        (tmp_path / f"{number}.txt").write_text("A fox ran.\n" * 30)
+    counted = f"those have {files * 30}" if files == 3 else "the first 20 have 600"
+    (remark,) = read(tmp_path)[1].source[REMARKS]
+    assert remark == (
+        f"each file of {tmp_path.name} is read as one text, and {counted} lines; if a file holds several texts, add"
+        " --separator line"
+    )
+    provenance = Provenance("c")
+    documents = list(read_user_documents([tmp_path], provenance, 0.1, 0.1, Selection(separator="line")))
+    assert len(documents) == files * 30
+    assert not any("is read as one text" in remark for remark in provenance.source[REMARKS])
+    (tmp_path / "0.txt").write_text("A fox ran.\n\nIt rained.\n" * 15)
+    remarks = read(tmp_path)[1].source.get(REMARKS, [])
+    assert [remark.endswith("--separator line or blank-line") for remark in remarks] == [True] * (files < 20)
+    (tmp_path / "0.txt").write_text("A fox ran.")
+    assert REMARKS not in read(tmp_path)[1].source
 
 
 CHATS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from macroscope.corpora.compression import without_suffix
 from macroscope.corpora.files.containers import FORMATS_READ, TEXT_SUFFIXES, advise
-from macroscope.corpora.files.containers.separated_texts import describe_lines
+from macroscope.corpora.files.containers.separated_texts import describe_lines, describe_lines_of_folder
 from macroscope.corpora.files.layout import Layout, examine, examine_part
 from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Count, Provenance, keep
@@ -75,17 +75,28 @@ def _layouts_of_folder(
     if texts:
         counts.texts.kept += len(texts)
         counts.texts.dropped += len(files) - len(texts)
-        yield from (examine(file, selection) for file in texts)
+        remarks = _describe_lines(folder, texts, selection)
+        for layout in (examine(file, selection) for file in texts):
+            yield layout if layout.rows.unit else replace(layout, remarks=[*layout.remarks, *remarks])
         return
     is_empty = True
-    for file in files:
-        layout = examine_part(file, selection)
-        if keep(counts.parts, layout is not None) and layout is not None:
+    for part in (examine_part(file, selection) for file in files):
+        if keep(counts.parts, part is not None) and part is not None:
             is_empty = False
-            yield layout
+            yield part
     if is_empty:
         advice = advise(files[0]) if files else f"give {FORMATS_READ}"
         raise MacroscopeError(f"{folder}: no texts in this folder ({_describe(files)}); {advice}")
+
+
+def _describe_lines(folder: Path, texts: Sequence[Path], selection: Selection) -> list[str]:
+    """Return a remark if the text files of a folder may hold several texts each."""
+    plain = [file for file in texts if without_suffix(file.name).endswith(".txt")]
+    if selection.separator is not None or not plain:
+        return []
+    with suppress(MacroscopeError):  # reading raises it, too
+        return [said] if (said := describe_lines_of_folder(folder, plain)) else []
+    return []
 
 
 def _describe(files: Sequence[Path]) -> str:

@@ -5,7 +5,7 @@ Separators are the tokens with which language models end a document, and the lin
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from macroscope.corpora.compression import DAMAGE, open_bytes, raise_broken, read_all
@@ -23,6 +23,8 @@ _END = re.compile("|".join(map(re.escape, _ENDS)))
 _RULE = re.compile(r"([-=*#_~+%])\1{2,}$")
 """Line that may separate texts: three or more of one mark."""
 _BLOCK = 1 << 20
+_FEW_FILES, _MANY_LINES = 20, 20
+"""Numbers of files, too few to be compared as one text each, and of lines, more than most texts have."""
 
 
 def open_text(path: Path, separator: str | None = None) -> Rows:
@@ -47,6 +49,39 @@ def open_text(path: Path, separator: str | None = None) -> Rows:
 
 def describe_lines(path: Path) -> str:
     """Return what may separate texts in a text file, and how to say so; "" if nothing does."""
+    lines, blocks, rules = _count_lines(path)
+    counted = [(lines, "lines", LINE)]
+    if 1 < blocks < lines:
+        counted.append((blocks, "blocks between blank lines", BLANK_LINE))
+    counted += [(number + 1, f"parts between lines {rule!r}", f"'{rule}'") for rule, number in rules.most_common(1)]
+    if lines < 2:
+        return ""
+    numbers = ", ".join(f"{number:,} {name}" for number, name, _ in counted)
+    options = " or ".join(f"--separator {option}" for *_, option in reversed(counted))
+    return f"{path.name} is read as one text, and has {numbers}; if it holds several texts, add {options}"
+
+
+def describe_lines_of_folder(folder: Path, files: Sequence[Path]) -> str:
+    """Return how to say that each text file of a folder may hold several texts, a line each; "" if they may not.
+
+    Of few files, lines may be texts. Of more, they may if there are many in a file, without blank lines between them.
+    """
+    counts = [_count_lines(path)[:2] for path in files[:_FEW_FILES]]
+    fewest_lines = min(lines for lines, _ in counts)
+    has_blocks = any(blocks > 1 for _, blocks in counts)
+    if fewest_lines < 2 or (len(files) >= _FEW_FILES and (has_blocks or fewest_lines < _MANY_LINES)):
+        return ""
+    lines = sum(lines for lines, _ in counts)
+    first = f"the first {len(counts)}" if len(files) > len(counts) else "those"
+    blank = f" or {BLANK_LINE}" if has_blocks else ""
+    return (
+        f"each file of {folder.name} is read as one text, and {first} have {lines:,} lines; if a file holds several"
+        f" texts, add --separator {LINE}{blank}"
+    )
+
+
+def _count_lines(path: Path) -> tuple[int, int, Counter[str]]:
+    """Return the numbers of lines with text, of blocks between blank lines, and of each rule between texts."""
     lines = blocks = 0
     rules: Counter[str] = Counter()
     is_blank = True
@@ -57,15 +92,7 @@ def describe_lines(path: Path) -> str:
         is_blank = not stripped
         if _RULE.match(stripped):
             rules[stripped] += 1
-    counted = [(lines, "lines", LINE)]
-    if 1 < blocks < lines:
-        counted.append((blocks, "blocks between blank lines", BLANK_LINE))
-    counted += [(number + 1, f"parts between lines {rule!r}", f"'{rule}'") for rule, number in rules.most_common(1)]
-    if lines < 2:
-        return ""
-    numbers = ", ".join(f"{number:,} {name}" for number, name, _ in counted)
-    options = " or ".join(f"--separator {option}" for *_, option in reversed(counted))
-    return f"{path.name} is read as one text, and has {numbers}; if it holds several texts, add {options}"
+    return lines, blocks, rules
 
 
 def _name(separator: str) -> str:
