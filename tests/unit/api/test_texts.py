@@ -43,6 +43,16 @@ def test_a_profile_has_a_column_per_collection():
     assert table.loc["documents"].tolist() == ["2", "2"]
 
 
+def test_a_profile_warns_as_the_command_prints(caplog):
+    german = [f"Die alte Mühle stand am Fluss, und der Müller schlief noch {n} Stunden." for n in range(30)]
+    english = [f"The old mill stood by the river, and the miller slept for {n} hours." for n in range(30)]
+    profile(german, {"mine": english})
+    assert "Languages differ: the reference has German" in caplog.text
+    caplog.clear()
+    profile(english[:2], {"mine": english[2:]})
+    assert "no critic gives a verdict" in caplog.text
+
+
 def test_a_profile_reads_the_fields_of_the_user_and_the_real_texts_of_the_same_file(tmp_path):
     records = [{"gold": f"Real {n}.", "body": f"Mine {n}.", "by": "ab"[n % 2]} for n in range(4)]
     table = profile(None, records, text_field="body", reference_field="gold", model_field="by")

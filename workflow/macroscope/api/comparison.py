@@ -1,6 +1,5 @@
 """`macroscope.compare`: a comparison of texts with real ones, in one call and without the workflow."""
 
-import logging
 import os
 import shutil
 import tempfile
@@ -13,12 +12,12 @@ from tqdm import tqdm
 
 from macroscope.api.inputs import write_sides
 from macroscope.api.result import Comparison, require_new, write_reasons
+from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
 from macroscope.criticize.choice import choose
 from macroscope.criticize.folder import render_config
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
-from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.profile import table_of
 from macroscope.errors import MacroscopeError
 from macroscope.execution.job_environment import caches
@@ -30,8 +29,6 @@ from macroscope.files import write_text
 from macroscope.plan import Plan
 from macroscope.plan.steps import tasks_of
 from macroscope.tables import write_output
-
-log = logging.getLogger("macroscope")
 
 _TEXTS = "texts"
 """Folder for texts that are given as objects."""
@@ -142,8 +139,7 @@ def prepare(
     """Write texts, config and reasons for critics that are left out into a folder; warn of what cannot work."""
     real, judged = write_sides(reference, candidates, folder / _TEXTS)
     profile, profiles = run.profile_collections(real, judged, given)
-    for sentence in describe_limits(profile, profiles):
-        log.warning("%s", sentence)
+    warn_of_comparison(profile, profiles, requested)
     language = choose_language(profile.languages, requested)
     choice = choose(profile, profiles, critics, language)
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)

@@ -1,8 +1,10 @@
 """Texts of any form as a data frame, and their profile, without judging them."""
 
+import logging
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,10 @@ from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.files.selection import Selection, Side
 from macroscope.criticize import run
 from macroscope.criticize.inputs import GivenFields
-from macroscope.criticize.profile import table_of
+from macroscope.criticize.profile import Profile, describe_comparison, table_of
 from macroscope.documents import Document, Provenance
+
+log = logging.getLogger("macroscope")
 
 _COLUMNS = ("id", "split", "title", "label", "prompt", "text", "sections")
 
@@ -80,6 +84,8 @@ def profile(
 ) -> pd.DataFrame:
     """Profile real texts and texts to judge, in seconds: sizes, languages, headings, what they share.
 
+    Warnings in the log say what differs apart from structure, and what cannot be found.
+
     Parameters
     ----------
     reference, candidates, text_field, prompt_field, id_field, reference_field, model_field, separator
@@ -97,7 +103,15 @@ def profile(
     """
     with tempfile.TemporaryDirectory(prefix="macroscope-") as name:
         given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
-        return table_of(*run.profile_collections(*write_sides(reference, candidates, Path(name)), given))
+        real, judged = run.profile_collections(*write_sides(reference, candidates, Path(name)), given)
+    warn_of_comparison(real, judged)
+    return table_of(real, judged)
+
+
+def warn_of_comparison(reference: Profile, candidates: Sequence[Profile], language: str | None = None) -> None:
+    """Warn in the log of what limits a comparison, as the command line prints it."""
+    for sentence in chain(*describe_comparison(reference, candidates, language)):
+        log.warning("%s", sentence)
 
 
 def _row(document: Document) -> Mapping[str, Any]:

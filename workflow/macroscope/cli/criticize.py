@@ -65,12 +65,10 @@ def criticize(
     from macroscope.criticize import run
     from macroscope.criticize.choice import choose
     from macroscope.criticize.inputs import GivenFields
-    from macroscope.criticize.languages import choose_language, describe_differences
-    from macroscope.criticize.limits_of_texts import describe_limits
+    from macroscope.criticize.languages import choose_language
+    from macroscope.criticize.profile import describe_comparison, table_of
     from macroscope.criticize.profile import records_of as records_of_profiles
-    from macroscope.criticize.profile import table_of
     from macroscope.criticize.standard_input import store_standard_input
-    from macroscope.criticize.typesetting import describe_typesetting
     from macroscope.natural_language.languages import require_code
 
     require_cores(cores)
@@ -82,13 +80,10 @@ def criticize(
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)
     spoken = choose_language(profile.languages, language)
-    languages = {each.name: each.languages for each in profiles}
-    of_languages = list(describe_differences(profile.languages, languages, spoken, language))
-    of_marks = list(describe_typesetting(profile.marks, {each.name: each.marks for each in profiles}))
-    limits = describe_limits(profile, profiles)
+    of_languages, of_texts = describe_comparison(profile, profiles, language)
     table = table_of(profile, profiles)
     if not json:
-        print_profile(table, of_languages, [*of_marks, *limits])
+        print_profile(table, of_languages, of_texts)
     choice = choose(profile, profiles, critic or [], spoken)
     if not json:
         _print_choice(choice, choice.compared(profile))
@@ -98,7 +93,7 @@ def criticize(
     answer: dict[str, Any] = {
         "collections": records_of_profiles(profile, profiles),
         "critics": choice.compared(profile),
-        "notes": [*of_languages, *of_marks, *limits, *choice.reasons],
+        "notes": [*of_languages, *of_texts, *choice.reasons],
     }
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin

@@ -16,10 +16,17 @@ from macroscope.corpora.files.parsing import HARD_WRAPPED, NOT_COMPOSED
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
-from macroscope.criticize.languages import describe_languages, languages_differ
+from macroscope.criticize.languages import choose_language, describe_differences, describe_languages, languages_differ
+from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.criticize.shared_openings import describe_shared_openings
-from macroscope.criticize.typesetting import Marks, count_marks, describe_marks, different_families
+from macroscope.criticize.typesetting import (
+    Marks,
+    count_marks,
+    describe_marks,
+    describe_typesetting,
+    different_families,
+)
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import SPLITS, Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_language
@@ -211,6 +218,25 @@ def differences(reference: Profile, candidate: Profile) -> list[str]:
     """Return what differs between two collections apart from structure: languages, and kinds of marks."""
     languages = ["languages"] if languages_differ(reference.languages, candidate.languages) else []
     return [*languages, *different_families(reference.marks, candidate.marks)]
+
+
+def describe_comparison(
+    reference: Profile, candidates: Sequence[Profile], requested_language: str | None = None
+) -> tuple[list[str], list[str]]:
+    """Return sentences for the user about languages, and about other properties of texts that limit a comparison.
+
+    Parameters
+    ----------
+    requested_language
+        Language that the user requests, if any.
+    """
+    languages = {each.name: each.languages for each in candidates}
+    marks = {each.name: each.marks for each in candidates}
+    language = choose_language(reference.languages, requested_language)
+    return (
+        describe_differences(reference.languages, languages, language, requested_language),
+        [*describe_typesetting(reference.marks, marks), *describe_limits(reference, candidates)],
+    )
 
 
 def table_of(reference: Profile, candidates: Sequence[Profile]) -> pd.DataFrame:
