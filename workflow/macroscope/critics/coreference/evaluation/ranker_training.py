@@ -17,7 +17,7 @@ from macroscope.critics.coreference.evaluation.gap import Example, overlaps_name
 from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span
 from macroscope.critics.coreference.rules.detection import PRONOUN, DetectedMention
 from macroscope.critics.coreference.rules.entities import Entity
-from macroscope.critics.coreference.rules.features import list_features, list_new_entity_features
+from macroscope.critics.coreference.rules.features import list_features, list_new_entity_features, relate
 from macroscope.critics.coreference.rules.pronouns import Choose, PronounContext, Ranker, choose_by_sieve
 from macroscope.critics.coreference.rules.resolve import resolve_words
 from macroscope.critics.coreference.rules.words import Words, tokenize
@@ -146,7 +146,7 @@ def _list_features(context: PronounContext) -> list[list[str]]:
     return [
         list_new_entity_features(context.pronoun, context.compatible),
         *(
-            list_features(context.pronoun, e, context.entities, rank, context.compatible)
+            list_features(relate(context.pronoun, e, context.entities, rank, context.compatible))
             for e, rank in context.candidates
         ),
     ]

@@ -1,14 +1,14 @@
 """Antecedents of third-person pronouns, by a sieve of rules or a log-linear ranker with learnt weights."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from zlib import crc32
 
 from macroscope.critics.coreference.rules.detection import DetectedMention
 from macroscope.critics.coreference.rules.entities import Entities, Entity
-from macroscope.critics.coreference.rules.features import list_features, list_new_entity_features
+from macroscope.critics.coreference.rules.features import Relation, list_features, list_new_entity_features, relate
 from macroscope.critics.coreference.rules.lexicon import PLURAL
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_json
@@ -91,16 +91,22 @@ class Ranker:
         Name of a feature (`features`) -> its weight; other features have weight 0.
     texts
         Fingerprints of the training texts.
+    scores
+        Scores of the relations that have occurred, which repeat: to name their features takes most of the time.
     """
 
     weights: Mapping[str, float]
     texts: frozenset[int] = frozenset()
+    scores: dict[Relation, float] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, context: PronounContext) -> Entity | None:
         """Return the best candidate, or None for a new entity."""
         chosen, most = None, self._score(list_new_entity_features(context.pronoun, context.compatible))
         for entity, rank in context.candidates:
-            score = self._score(list_features(context.pronoun, entity, context.entities, rank, context.compatible))
+            relation = relate(context.pronoun, entity, context.entities, rank, context.compatible)
+            score = self.scores.get(relation)
+            if score is None:
+                score = self.scores[relation] = self._score(list_features(relation))
             if score > most:
                 chosen, most = entity, score
         return chosen
