@@ -1,9 +1,12 @@
 """Incoherence of a narrative: one number of its order and of its sentences that are missing or out of place.
 
-The components are the log odds that the sentences do not stand in their author's order, and for each task the mean log
-odds that a place is damaged. Each is standardised by whole validation narratives, from which neither the detectors nor
-the order were fitted. The incoherence is their mean: 0 for the mean real text, larger for less coherent ones. All have
-the same weight, because the validation narratives of small corpora are too few to learn weights from.
+The components are the log odds that the sentences do not stand in their author's order, and for each task the log odds
+that a place is damaged: their mean, and the logarithm of the mean odds, which is about the worst places. Each is
+standardised by whole validation narratives, from which neither the detectors nor the order were fitted.
+
+A narrative is as incoherent as its most incoherent component: the incoherence is their smooth maximum. In a mean, one
+that is more coherent than in real text would outweigh the others. Two texts in one have neighbours that are clearly
+about the same matter.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import logsumexp
 
 from macroscope.critics.narrative.latents import ORDER
 from macroscope.critics.narrative.options import Task
@@ -21,8 +25,10 @@ FILE = "incoherence.json"
 """File of the scales in the folder of the judges."""
 FEWEST = 2
 """Fewest validation narratives with a value of a component, for it to be standardised."""
-_EXTREME = 1e-6
-"""Distance from 0 and 1 at which probabilities are limited: stored with single precision, they may be 0 or 1."""
+WORST = "worst_"
+"""Prefix of the component about the worst places."""
+_EXTREME = 1e-4
+"""Distance from 0 and 1 at which probabilities are limited: a detector is never surer than that."""
 
 Array = npt.NDArray[np.float64]
 
@@ -51,9 +57,13 @@ def describe_incoherence(
     -------
     Name of the component -> its value for every narrative.
     """
-    components: dict[str, Array] = {
-        task: np.array([_mean_log_odds(places) for places in each]) for task, each in probabilities.items()
-    }
+    components: dict[str, Array] = {}
+    for task, each in probabilities.items():
+        odds = [_log_odds(places) for places in each]
+        components[task] = np.array([values.mean() if len(values) else np.nan for values in odds])
+        components[f"{WORST}{task}"] = np.array(
+            [logsumexp(values) - np.log(len(values)) if len(values) else np.nan for values in odds]
+        )
     if order is not None:
         components[ORDER] = -np.array(order, dtype=float)
     return components
@@ -71,17 +81,18 @@ def fit_scales(components: Mapping[str, Array]) -> dict[str, Scale]:
 
 
 def measure_incoherence(components: Mapping[str, Array], scales: Mapping[str, Scale]) -> Array:
-    """Compute the incoherence of narratives: the mean of the standardised components that they have.
+    """Compute the incoherence of narratives, in standard deviations of real text.
 
-    NaN for narratives without any: those of one sentence.
+    It is the smooth maximum of the standardised components that a narrative has: the logarithm of the mean of their
+    exponentials. NaN for narratives without any: those of one sentence.
     """
     standardised = {name: (components[name] - scale.mean) / scale.deviation for name, scale in scales.items()}
     if not standardised:
         return np.full(len(next(iter(components.values()))), np.nan)
     values = np.stack(list(standardised.values()))
-    is_judged = np.isfinite(values)
-    sums, counts = np.where(is_judged, values, 0.0).sum(axis=0), is_judged.sum(axis=0)
-    return np.divide(sums, counts, out=np.full(values.shape[1], np.nan), where=counts > 0)
+    counts = np.isfinite(values).sum(axis=0)
+    largest: Array = logsumexp(np.where(np.isfinite(values), values, -np.inf), axis=0)
+    return np.subtract(largest, np.log(np.maximum(counts, 1)), out=np.full(len(counts), np.nan), where=counts > 0)
 
 
 def write_scales(scales: Mapping[str, Scale], folder: Path) -> None:
@@ -94,8 +105,7 @@ def read_scales(folder: Path) -> dict[str, Scale]:
     return {name: Scale(**values) for name, values in read_json(folder / FILE).items()}
 
 
-def _mean_log_odds(probabilities: npt.NDArray[np.floating]) -> float:
-    if not len(probabilities):
-        return float("nan")
+def _log_odds(probabilities: npt.NDArray[np.floating]) -> Array:
     limited = np.clip(np.asarray(probabilities, dtype=float), _EXTREME, 1 - _EXTREME)
-    return float(np.log(limited / (1 - limited)).mean())
+    odds: Array = np.log(limited / (1 - limited))
+    return odds
