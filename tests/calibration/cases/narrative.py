@@ -14,8 +14,6 @@ TASKS = {"missing": (0.05, 0.4), "discordant": (0.04, 0.7)}
 """Task -> share of marked places in real text, and of marked damaged places."""
 FEWEST, MOST = 3, 30
 CLUSTERING = 0.1
-PER_PROMPT = 4
-"""Number of narratives of each prompt, if they are not all of different ones."""
 
 
 def sample_marks(rng: np.random.Generator, places: np.ndarray, rate: float) -> np.ndarray:
@@ -24,23 +22,17 @@ def sample_marks(rng: np.random.Generator, places: np.ndarray, rate: float) -> n
     return rng.binomial(places, rng.beta(scale * rate, scale * (1 - rate), len(places))).astype(float)
 
 
-def narratives(
-    rng: np.random.Generator, n: int, start: int, damage: float, rise: float, prompts: bool = False
-) -> pd.DataFrame:
+def narratives(rng: np.random.Generator, n: int, start: int, damage: float, rise: float) -> pd.DataFrame:
     """Sample narratives with a share of damaged places.
 
     Parameters
     ----------
     rise
         Rise of the worst place's probability; six times as much of order and incoherence.
-    prompts
-        Whether several narratives answer a prompt each, and are alike in order and incoherence.
     """
-    ids = np.arange(start, start + n)
-    table = pd.DataFrame({"id": ids, "opening": [f"prompt {name // PER_PROMPT}" if prompts else "" for name in ids]})
+    table = pd.DataFrame({"id": np.arange(start, start + n), "opening": ""})
     for name in ("order", "incoherence"):
-        shared = np.repeat(rng.normal(0, 0.7, -(-n // PER_PROMPT)), PER_PROMPT)[:n] if prompts else 0.0
-        table[name] = rng.normal(1 + 6 * rise, 1, n) + shared
+        table[name] = rng.normal(1 + 6 * rise, 1, n)
     for task, (false, true) in TASKS.items():
         places = rng.integers(FEWEST, MOST, n)
         rate = false + damage * (true - false)
@@ -63,16 +55,12 @@ def known_damage(rng: np.random.Generator, n: int) -> dict[str, tuple[np.ndarray
     }
 
 
-def simulate(
-    rng: np.random.Generator, n: int, m: int, damage: float = 0.0, rise: float = 0.0, prompts: bool = False
-) -> Run:
+def simulate(rng: np.random.Generator, n: int, m: int, damage: float = 0.0, rise: float = 0.0) -> Run:
     """Compare a reference of n and a candidate of m narratives; 80 have known damage."""
     resampling = Resampling(200, 199, 0.95, int(rng.integers(1 << 30)))
-    samples = narratives(rng, n, 0, 0.0, 0.0, prompts), narratives(rng, m, n, damage, rise, prompts)
+    samples = narratives(rng, n, 0, 0.0, 0.0), narratives(rng, m, n, damage, rise)
     compared = compare(*samples, known_damage(rng, 80), resampling).rows
     table = pd.concat([compared, describe(samples[1], list(TASKS), resampling)], ignore_index=True)
-    if prompts:  # intervals of effect sizes take texts for independent
-        table = table[table["statistic"].str.fullmatch(r"(order|incoherence)_mean(_difference)?")]
     mean = 2 / 7 + rise
     truth = {f"{task}_corrected": damage for task in TASKS}
     truth |= {f"worst_{task}_mean": mean for task in TASKS}
@@ -97,7 +85,6 @@ CASE = Case(
             power={f"{name}_mean_difference": 0.8 for name in ("worst_*", "order", "incoherence")},
             runs=500,
         ),
-        Setting("four narratives per prompt, 120 against 120", partial(simulate, n=120, m=120, prompts=True), ("*",)),
     ),
     {
         "*_corrected": "the intervals of three rates are combined, each wide enough for few marked places",

@@ -21,7 +21,6 @@ from macroscope.critics.split_half import compare_with_control
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_groups import sum_by_prompt
 from macroscope.statistics.document_sums import Sample
 from macroscope.statistics.misclassification import corrected_rate
 from macroscope.statistics.pairing_keys import KEYS
@@ -77,10 +76,9 @@ def describe(counts: pd.DataFrame, tasks: Sequence[str], resampling: Resampling)
     """Compute the means of a table of `read_counts`: of largest probabilities, order and incoherence."""
     means = []
     for name in _list_numbers(counts, tasks):
-        judged = counts[counts[name].notna()]
-        sample = sum_by_prompt(judged, (judged[name].to_numpy(float), np.ones(len(judged))))
+        judged = counts[name].dropna().to_numpy(float)
         rng = np.random.default_rng(resampling.seed)
-        interval = ratio_interval(sample, resampling.confidence, resampling.resamples, rng)
+        interval = ratio_interval((judged, np.ones(len(judged))), resampling.confidence, resampling.resamples, rng)
         means.append(Estimate(f"{name}_mean", *interval))
     return rows_table(means, (0, len(counts)), lambda _: "no text has a value")
 
