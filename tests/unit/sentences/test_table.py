@@ -12,7 +12,7 @@ from macroscope.critics.narrative.detector import new_detector
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.sentences.table import COLUMNS, Judges, make_options, make_table, score_sentences
+from macroscope.sentences.table import COLUMNS, Judges, make_options, make_table, score_sentences, warn_of_few
 
 from ...tiny import write_encoder
 
@@ -41,6 +41,16 @@ def test_every_sentence_has_its_place_and_a_lone_one_no_number(tmp_path):
 def test_a_language_that_the_encoder_does_not_know_is_refused():
     with pytest.raises(MacroscopeError, match="--language zh: the encoder 'minilm' was trained on English"):
         make_options("zh")
+
+
+@pytest.mark.parametrize("long", [59, 60])
+def test_real_texts_that_are_too_few_or_too_short_are_named(long, caplog):
+    def document(number, sentences):
+        return Document(f"x{number}", "test", None, (Section(None, "It rained. " * sentences),))
+
+    warn_of_few([document(number, 5 if number < long else 4) for number in range(100)], "en")
+    expected = "59 of the real texts have 5 sentences or more: the numbers are unreliable; give 60 such texts or more"
+    assert caplog.messages == ([expected] if long < 60 else [])
 
 
 @pytest.mark.slow

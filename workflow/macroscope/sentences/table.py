@@ -8,7 +8,7 @@ import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ import pandas as pd
 
 from macroscope.corpora.splits import assign_split
 from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.profile import NARRATIVE_SENTENCES
 from macroscope.criticize.reading import read_sides, recognize_language
 from macroscope.critics import get_critic
 from macroscope.critics.attributions import Span
@@ -32,6 +33,7 @@ from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.resampling import Resampling
 
 log = logging.getLogger("macroscope")
@@ -67,6 +69,7 @@ def score_sentences(
     real, texts = read_sides(reference, candidates, given)
     language = recognize_language(real, texts, language)
     options = make_options(language)
+    warn_of_few(real, language)
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
         judges = train_judges(real, options, language, seed, Path(folder))
     return make_table(texts, judges, options, language)
@@ -88,6 +91,20 @@ def make_options(language: str) -> NarrativeOptions:
     for limit in fit.limits:
         log.warning("%s", limit)
     return options
+
+
+def warn_of_few(real: Sequence[Document], language: str) -> None:
+    """Warn if fewer real texts than `macroscope criticize` requires are long enough to learn from."""
+    fewest = get_critic(CRITIC).data.fewest["narratives"]
+    lengths = (len(split_sentences(document.text, language)) for document in real)
+    narratives = sum(1 for _ in islice(filter(lambda length: length >= NARRATIVE_SENTENCES, lengths), fewest))
+    if narratives < fewest:
+        log.warning(
+            "%d of the real texts have %d sentences or more: the numbers are unreliable; give %d such texts or more",
+            narratives,
+            NARRATIVE_SENTENCES,
+            fewest,
+        )
 
 
 @dataclass(frozen=True)

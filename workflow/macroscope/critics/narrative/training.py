@@ -276,8 +276,8 @@ def _require_segments(examples: dict[str, Examples], counts: dict[str, Any], tas
                 reason += f", {split_counts['left_as_they_are']} sentences have no dissimilar match to replace them"
             raise MacroscopeError(
                 f"the narrative critic has {segments} damaged segments of split '{split}' ({task} sentences), and needs"
-                f" {fewest} for training ({reason}); give longer texts or more of them, or smaller 'sentences'"
-                " and 'damaged'"
+                f" {fewest} for training ({reason}); give longer texts or more of them, or"
+                " smaller 'sentences' and 'damaged' in a config"
             )
 
 
