@@ -211,7 +211,7 @@ def test_profile_table(tmp_path):
     assert table["mine"]["shortest text"] == "2 words (mine.jsonl-3)"
     assert table["mine"]["longest text"] == "700 words (mine.jsonl-5)"
     assert table["mine"]["texts that occur again"] == "1"
-    assert table["mine"]["left out"] == "1 document without text"
+    assert table["mine"]["left out"] == "document without text (1)"
     assert table["mine"]["texts of the reference, word for word"] == "2"
     assert table["mine"]["openings of the reference"] == "2"
     assert table["mine"]["ids of the reference"] == "0"

@@ -82,7 +82,7 @@ def _count_languages(documents: Sequence[Document]) -> Counter[str]:
 def describe_dropped(counts: Sequence[Count]) -> str:
     """Return how many records, files or sections each filter dropped; "" if none did."""
     dropped = {count.filter: count.dropped for count in counts if count.dropped}
-    return "; ".join(f"{number:,} {name}" for name, number in dropped.items())
+    return "; ".join(f"{name} ({number:,})" for name, number in dropped.items())
 
 
 def list_remarks(remarks: Sequence[str], models: Mapping[str, int], selection: Selection) -> list[str]:
