@@ -170,7 +170,7 @@
     }
     state.matches = matches;
     renderList();
-    say(`${matches.size.toLocaleString("en")} texts contain "${words}".`);
+    say(`Texts that contain "${words}": ${matches.size.toLocaleString("en")}.`);
   }
 
   // ---- the selected text ---------------------------------------------------------------------------------------------
