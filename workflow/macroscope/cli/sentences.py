@@ -9,6 +9,7 @@ from macroscope.cli.flags import Candidates, IdField, Language, ModelField, Prom
 from macroscope.printing import Json, print_table
 
 _SHOWN = 10
+_PRINTED = ("system", "document", "sentence", "out_of_place", "out_of_order", "text")
 
 
 def sentences(
@@ -37,5 +38,5 @@ def sentences(
     given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
     table = score_sentences(reference, candidate, given, language, seed)
     write_output(table, output)
-    worst = table.nlargest(_SHOWN, "out_of_place")[["system", "document", "sentence", "out_of_place", "text"]]
+    worst = table.nlargest(_SHOWN, "out_of_place")[list(_PRINTED)]
     print_table(worst, json, float_format="{:.2f}")
