@@ -27,7 +27,7 @@ SHOWN = ("report.html", "pages", "reader", "tables/statistics.csv")
 """Parts of a report that refer to each other."""
 CORPUS = "encyclopedia"
 WIDTH, HEIGHT, MARGIN = 1160, 1000, 8
-"""Of the picture, in pixels."""
+"""Size of the window of the picture, and the margin above it, in pixels."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
