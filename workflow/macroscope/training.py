@@ -10,14 +10,16 @@ import shutil
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 import torch
-from torch.utils.data import Dataset
+from torch.utils.data import Dataset, Sampler
 from transformers import Trainer, TrainerCallback, TrainingArguments, set_seed
+from transformers.trainer_pt_utils import get_length_grouped_indices
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from transformers.utils import logging as transformers_logging
 
@@ -187,23 +189,22 @@ def train(
         save_total_limit=2,
         load_best_model_at_end=examples.valid is not None,
         metric_for_best_model="eval_loss" if examples.valid is not None else None,
-        logging_steps=max(1, updates // _LOG_LINES),
+        logging_strategy="no",  # `_LogLines` says when
         logging_nan_inf_filter=False,
         report_to="none",
         disable_tqdm=True,
         seed=seed,
         data_seed=seed,
-        train_sampling_strategy="group_by_length" if examples.group_by_length else "random",
         dataloader_pin_memory=torch.cuda.is_available(),
     )
     checkpoint = _prepare_folder(checkpoints)
-    trainer = Trainer(
+    trainer = (_GroupingTrainer if examples.group_by_length else Trainer)(
         model=model,
         args=arguments,
         train_dataset=examples.train,
         eval_dataset=examples.valid,
         data_collator=examples.collate,
-        callbacks=[_LogLines(updates), _MarkWhole()],
+        callbacks=[_LogLines(updates, interval), _MarkWhole()],
     )
     trainer.pop_callback(_printer_class())
     with warnings.catch_warnings():
@@ -307,6 +308,38 @@ def _tabulate_losses(entries: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["step", "epoch", "train_loss", "valid_loss"]).astype(float)
 
 
+class _GroupsByLength(Sampler[int]):
+    """Order of the examples in which a batch has similar lengths; it depends on the seed and the epoch alone.
+
+    The sampler of transformers draws from the state of the random numbers, which is another one where a killed
+    training goes on within an epoch: it would skip and repeat examples.
+    """
+
+    def __init__(self, lengths: list[int], batch_size: int, seed: int) -> None:
+        self.lengths, self.batch_size, self.seed, self.epoch = lengths, batch_size, seed, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch (from 0) that the next pass belongs to; the data loader calls it."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        generator = torch.Generator().manual_seed(self.seed + self.epoch)
+        return iter(get_length_grouped_indices(self.lengths, self.batch_size, generator=generator))
+
+
+class _GroupingTrainer(Trainer):
+    """Trainer whose batches have examples of similar lengths."""
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> Sampler[int]:
+        examples: Any = self.train_dataset if train_dataset is None else train_dataset
+        lengths = [len(examples[index]["input_ids"]) for index in range(len(examples))]
+        batch_size = self.args.train_batch_size * self.args.gradient_accumulation_steps
+        return _GroupsByLength(lengths, batch_size, self.args.seed)
+
+
 class _MarkWhole(TrainerCallback):
     """Callback that marks each checkpoint as complete once all of its files are written."""
 
@@ -318,10 +351,19 @@ class _MarkWhole(TrainerCallback):
 
 
 class _LogLines(TrainerCallback):
-    """Callback that reports progress in log lines and stops a training that diverges."""
+    """Callback that reports progress in log lines and stops a training that diverges.
 
-    def __init__(self, steps: int) -> None:
-        self.steps, self.start = steps, time.monotonic()
+    A loss is the mean since the last one, which a resumed training does not know: each checkpoint has one, so that the
+    losses after it are the same as without a kill.
+    """
+
+    def __init__(self, steps: int, interval: int) -> None:
+        self.steps, self.interval, self.start = steps, interval, time.monotonic()
+        self.every = max(1, steps // _LOG_LINES)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Ask for the loss at every checkpoint, and some steps apart between two of them."""
+        control.should_log = state.global_step % self.interval % self.every == 0
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
         """Log the losses; raise `MacroscopeError` if one is not finite."""
