@@ -44,20 +44,48 @@ def test_values_are_those_of_the_definitions():
     assert rows["recall"].value == pytest.approx(covered(y, x, 3))
 
 
-def test_jackknife_from_row_sums_is_the_jackknife():
+def _kernel(units):
     rng = np.random.default_rng(1)
-    kernel = np.exp(-(cdist(*[rng.normal(size=(11, 2))] * 2) ** 2))
-    n = 6
+    return v.leave_out_units(np.exp(-(cdist(*[rng.normal(size=(len(units), 2))] * 2) ** 2)), units)
+
+
+UNITS = {
+    "unpaired": np.arange(11),
+    "some pairs": np.array([0, 1, 2, 3, 4, 5, 0, 1, 2, 6, 7]),
+    "several texts of a prompt": np.array([0, 0, 1, 2, 2, 3, 0, 2, 2, 3, 4]),
+}
+
+
+@pytest.mark.parametrize("units", UNITS.values(), ids=UNITS)
+def test_discrepancy_of_units_is_the_mean_over_pairs_of_different_units(units):
+    kernel, n = _kernel(units), 6
+
+    def mean(rows, columns):
+        return np.mean([kernel[i, j] for i in rows for j in columns if units[i] != units[j]])
+
+    first, second = range(n), range(n, 11)
+    inside = np.array([[1.0 if i < n else 0.0 for i in range(11)]])
+    expected = mean(first, first) + mean(second, second) - 2 * mean(first, second)
+    assert v.mean_discrepancy(kernel, inside, units)[0] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("units", UNITS.values(), ids=UNITS)
+def test_jackknife_from_row_sums_is_the_jackknife(units):
+    kernel, n = _kernel(units), 6
 
     def value(members):
         inside = np.array([[1.0 if i < n else 0.0 for i in members]])
-        return v.mean_discrepancy(kernel[np.ix_(members, members)], inside)[0]
+        renumbered = np.unique(units[members], return_inverse=True)[1]
+        return v.mean_discrepancy(kernel[np.ix_(members, members)], inside, renumbered)[0]
 
-    variance = 0.0
-    for side in (range(n), range(n, 11)):
-        left_out = np.array([value([j for j in range(11) if j != i]) for i in side])
-        variance += (len(left_out) - 1) / len(left_out) * ((left_out - left_out.mean()) ** 2).sum()
-    assert v._jackknife_error(kernel, n) == pytest.approx(np.sqrt(variance), rel=1e-10)
+    kinds = {}
+    for unit in np.unique(units):
+        sides = frozenset(np.flatnonzero(units == unit) < n)
+        left_out = value([j for j in range(11) if units[j] != unit])
+        kinds.setdefault(sides, []).append(left_out)
+    variance = sum((len(k) - 1) / len(k) * ((np.array(k) - np.mean(k)) ** 2).sum() for k in kinds.values())
+    inside = (np.arange(11) < n).astype(float)
+    assert v._jackknife_error(kernel, inside, units) == pytest.approx(np.sqrt(variance), rel=1e-10)
 
 
 @pytest.mark.slow

@@ -2,14 +2,16 @@
 
 The mean squared difference between the entries of two sample covariances is biased upward, the more so the smaller the
 samples. The sampling variance of the entries is therefore subtracted: the value is about 0 if nothing differs, and may
-be negative.
+be negative. Paired vectors vary together, which is part of that variance.
 """
 
 import numpy as np
+from scipy import sparse
 from scipy.special import ndtri
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_groups import Integers
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.test_based_intervals import agree_with_test
@@ -52,27 +54,28 @@ def covariance_discrepancy(
     -------
     estimate
         In squared units of the product of two coordinates. The interval holds all true values from which the value is
-        not too far (`_interval`); it ignores pairing. The p-value permutes vectors around the mean of their own sample,
+        not too far (`_interval`). The p-value permutes vectors around the mean of their own sample,
         so that a difference in means does not count; the samples of each permutation are centred again. NaN with fewer
         than `LEAST` vectors in a sample.
     """
     n, m = len(reference), len(candidate)
     if min(n, m) < LEAST:
         return Estimate(NAME, UNDEFINED)
+    permutation = permutation or Permutation((n, m))
     samples = [
         (sample - sample.mean(axis=0)) * np.sqrt(len(sample) / (len(sample) - 1)) for sample in (reference, candidate)
     ]
-    moments = [_Moments.from_sample(sample) for sample in samples]
-    value = float(_discrepancies(*moments)[0])
-    rng = np.random.default_rng(resampling.seed)
-    permutation = permutation or Permutation((n, m))
-    null = _permuted(np.concatenate(samples), permutation, permutations, rng)
+    vectors, units = np.concatenate(samples), permutation.unit_labels
+    first, second = (_Moments.from_sample(sample) for sample in samples)
+    inside = np.concatenate([np.ones(n), np.zeros(m)])[None]
+    noise = float(_noise(first, second, _Units(vectors, units), inside)[0])
+    value = float(_squared_distances(first, second)[0]) - noise
+    null = _permuted(vectors, permutation, permutations, np.random.default_rng(resampling.seed))
     reached = np.count_nonzero(null >= value - 1e-12 * max(1.0, abs(value)))
     exact = permutation.is_exact(permutations)
     p = reached / len(null) if exact else (reached + 1) / (len(null) + 1)
-    bias = float(sum(sample_moments.variance[0] for sample_moments in moments)) / reference.shape[1] ** 2
     z = float(ndtri((1 + resampling.confidence) / 2))
-    low, high = _interval(value, _jackknife_error(samples), float(null.var()), bias, z)
+    low, high = _interval(value, _jackknife_error(samples, units), float(null.var()), noise, z)
     return agree_with_test(Estimate(NAME, value, low, high, float(p)), resampling.confidence)
 
 
@@ -94,6 +97,7 @@ class _Moments:
         squared = np.einsum("ij,ij->i", self.covariance, self.covariance)
         # A sample covariance's square exceeds the population's by this variance on average; exact for normal vectors.
         self.variance = (fourth - squared) / (size - 2)
+        self.freedom = np.sqrt(size * (size - 2))
 
     @classmethod
     def from_sample(cls, sample: Array) -> "_Moments":
@@ -104,14 +108,46 @@ class _Moments:
         return cls(np.array([n]), np.zeros((1, sample.shape[1])), outer, np.array([fourth]))
 
 
-def _discrepancies(first: _Moments, second: _Moments) -> Array:
+class _Units:
+    """Vectors of one unit, as paired ones are: their squared products are larger than those of independent vectors."""
+
+    def __init__(self, vectors: Array, units: Integers) -> None:
+        members = sparse.csr_matrix((np.ones(len(units)), (np.arange(len(units)), units)))
+        pairs = (members @ members.T - sparse.eye(len(units))).tocoo()
+        first, second = pairs.row[pairs.data > 0], pairs.col[pairs.data > 0]
+        squares = np.einsum("ia,ia->i", vectors[first], vectors[second]) ** 2
+        self.sums, self.numbers = (
+            sparse.csr_matrix((values, (first, second)), pairs.shape) for values in (squares, np.ones(len(first)))
+        )
+
+    def excess(self, inside: Array, other: Array, product: Array) -> Array:
+        """Sum the squared products of ordered pairs of vectors in two samples, beyond `product` each, for each draw."""
+        if not self.numbers.nnz:
+            return np.zeros(len(inside))
+        sums, numbers = (((inside @ matrix) * other).sum(axis=1) for matrix in (self.sums, self.numbers))
+        return np.asarray(sums - numbers * product)
+
+
+def _squared_distances(first: _Moments, second: _Moments) -> Array:
     difference = first.covariance - second.covariance
-    squared = np.einsum("ij,ij->i", difference, difference)
-    return np.asarray((squared - first.variance - second.variance) / difference.shape[1])
+    return np.asarray(np.einsum("ij,ij->i", difference, difference) / difference.shape[1])
+
+
+def _noise(first: _Moments, second: _Moments, units: _Units, inside: Array) -> Array:
+    """Compute the mean squared distance, if the populations do not differ, of two samples of these vectors."""
+    noise = first.variance + second.variance
+    samples = ((first, inside), (second, 1 - inside))
+    for moments, members in samples:
+        for other_moments, other_members in samples:
+            product = np.einsum("ij,ij->i", moments.covariance, other_moments.covariance)
+            shared = units.excess(members, other_members, product) / (moments.freedom * other_moments.freedom)
+            noise = noise + (shared if moments is other_moments else -shared)
+    return np.asarray(noise / first.covariance.shape[1])
 
 
 def _permuted(vectors: Array, permutation: Permutation, permutations: int, rng: np.random.Generator) -> Array:
     """Compute the discrepancy after each permutation."""
+    units = _Units(vectors, permutation.unit_labels)
     fourth = (vectors**2).sum(axis=1) ** 2
     sums, outer = vectors.sum(axis=0), (vectors.T @ vectors).ravel()
     discrepancies = []
@@ -120,22 +156,23 @@ def _permuted(vectors: Array, permutation: Permutation, permutations: int, rng: 
         first_outer = np.stack([(vectors * row[:, None]).T @ vectors for row in inside]).reshape(len(inside), -1)
         sizes = inside.sum(axis=1)
         first_sums, first_fourth = inside @ vectors, inside @ fourth
-        samples = [
-            _Moments(sizes, first_sums, first_outer, first_fourth / sizes),
-            _Moments(
-                len(vectors) - sizes,
-                sums - first_sums,
-                outer - first_outer,
-                (fourth.sum() - first_fourth) / (len(vectors) - sizes),
-            ),
-        ]
-        discrepancies.append(_discrepancies(*samples))
+        first = _Moments(sizes, first_sums, first_outer, first_fourth / sizes)
+        second = _Moments(
+            len(vectors) - sizes,
+            sums - first_sums,
+            outer - first_outer,
+            (fourth.sum() - first_fourth) / (len(vectors) - sizes),
+        )
+        discrepancies.append(_squared_distances(first, second) - _noise(first, second, units, inside))
     return np.concatenate(discrepancies)
 
 
-def _jackknife_error(samples: list[Array]) -> float:
-    """Compute the standard error by leaving out each vector once; fourth powers stay about the old mean."""
-    variance = 0.0
+def _jackknife_error(samples: list[Array], units: Integers) -> float:
+    """Compute the standard error by leaving out each vector once, and adding up what those of a unit change.
+
+    Fourth powers stay about the old mean.
+    """
+    changes = []
     for sample, other_sample in (samples, samples[::-1]):
         n, d = sample.shape
         covariance, other_covariance = sample.T @ sample / n, other_sample.T @ other_sample / len(other_sample)
@@ -150,8 +187,8 @@ def _jackknife_error(samples: list[Array]) -> float:
         fourth = ((lengths**2).sum() - lengths**2) / (n - 1)
         sampling_variance = (fourth - squares(a * covariance)) / (n - 3)
         left_out = (squares(a * covariance - other_covariance) - sampling_variance) / d**2
-        variance += (n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()
-    return float(np.sqrt(variance))
+        changes.append(np.sqrt((n - 1) / n) * (left_out - left_out.mean()))
+    return float(np.linalg.norm(np.bincount(units, np.concatenate(changes))))
 
 
 def _interval(value: float, error: float, null_variance: float, bias: float, z: float) -> tuple[float, float]:

@@ -63,6 +63,17 @@ class Permutation:
         """Return the number of documents of the second sample that are paired with documents of the first."""
         return 0 if self.groups is None else int(np.count_nonzero(self.groups[self.sizes[0] :]))
 
+    @property
+    def unit_labels(self) -> Integers:
+        """Return the unit of each document, numbered from 0; documents of different units are independent.
+
+        The documents of a group are one unit, and so is each unpaired document.
+        """
+        if self.groups is None:
+            return np.arange(self.units)
+        alone = self.groups.max(initial=0) + 1 + np.arange(self.units)
+        return np.asarray(np.unique(np.where(self.groups > 0, self.groups, alone), return_inverse=True)[1])
+
     @cached_property
     def _codes(self) -> Integers:
         """Return the group of each document, numbered from 0."""

@@ -18,7 +18,7 @@ from macroscope.statistics.document_groups import Integers
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
@@ -69,7 +69,8 @@ def compare_vectors(
     list of estimates
         Intervals: jackknife for the first two, Wilson for the shares, given the other sample's vectors. P-values by
         permutation of vectors: of a large distance, and of a small precision or recall. NaN with fewer than two vectors
-        in a sample; for precision and recall, with at most k.
+        in a sample; for precision and recall, with fewer than k of other units than a vector's. Vectors of one unit,
+        such as a pair's, are not compared: all values are those of independent samples of the two populations.
     """
     n, m = len(reference), len(candidate)
     if min(n, m) < 2:
@@ -77,13 +78,14 @@ def compare_vectors(
     distances = cdist(*[np.concatenate([reference, candidate])] * 2)
     rng = np.random.default_rng(resampling.seed)
     permutation = permutation or Permutation((n, m))
+    units = permutation.unit_labels
     memberships = list(permutation.memberships(permutations, rng, _AT_ONCE))
     exact = permutation.is_exact(permutations)
     estimates = [
-        _discrepancy(name, matrix, n, memberships, exact, resampling.confidence)
+        _discrepancy(name, matrix, n, units, memberships, exact, resampling.confidence)
         for name, matrix in (("mmd_squared", gaussian_kernel(distances)), ("energy_distance", -distances))
     ]
-    return estimates + _coverage(distances, n, neighbours, memberships, exact, resampling.confidence)
+    return estimates + _coverage(distances, n, neighbours, units, memberships, exact, resampling.confidence)
 
 
 def compare_by_energy(vectors: Array) -> Callable[[Integers, Array], Array]:
@@ -97,6 +99,7 @@ def compare_by_kernel(vectors: Array) -> Callable[[Integers, Array], Array]:
 
 
 def _compare_by(matrix: Array) -> Callable[[Integers, Array], Array]:
+    matrix = leave_out_units(matrix, np.arange(len(matrix)))
     return lambda numbers, inside: mean_discrepancy(matrix[np.ix_(numbers, numbers)], inside)
 
 
@@ -106,97 +109,130 @@ def gaussian_kernel(distances: Array) -> Array:
     return np.exp(-(distances**2) / (2 * width**2)) if width > 0 else np.ones_like(distances)
 
 
-def mean_discrepancy(matrix: Array, inside: Array) -> Array:
-    """Compute E k(X, X') + E k(Y, Y') - 2 E k(X, Y) over different vectors: unbiased, for each row of memberships.
+def leave_out_units(matrix: Array, units: Integers) -> Array:
+    """Return a kernel's matrix with zeros between vectors of one unit, and of each vector with itself."""
+    order = np.argsort(units, kind="stable")
+    left_out = matrix.copy()
+    for members in np.split(order, np.flatnonzero(np.diff(units[order])) + 1):
+        left_out[np.ix_(members, members)] = 0.0
+    return left_out
+
+
+def mean_discrepancy(matrix: Array, inside: Array, units: Integers | None = None) -> Array:
+    """Compute E k(X, X') + E k(Y, Y') - 2 E k(X, Y) over vectors of different units, for each row of memberships.
+
+    Vectors of different units are independent, so that the means are unbiased, also where the samples are paired: a
+    text and its damaged copy, or two texts of a prompt, are more alike than independent texts of the two populations.
 
     Parameters
     ----------
     matrix
-        Kernel between all vectors.
+        Kernel between all vectors, as `leave_out_units` returns it.
     inside
-        draws x vectors: 1 for vectors of the first sample.
+        draws x vectors: 1 for vectors of the first sample. All draws have equally many of each unit.
+    units
+        Unit of each vector, numbered from 0. Default: each vector is one.
     """
-    diagonal = np.diag(matrix)
-    n = inside.sum(axis=1)
-    m = inside.shape[1] - n
+    units = np.arange(inside.shape[1]) if units is None else units
     product = inside @ matrix
     first = (product * inside).sum(axis=1)
     across = product.sum(axis=1) - first
     second = matrix.sum() - first - 2 * across
-    own_diagonal = inside @ diagonal
-    return (
-        (first - own_diagonal) / (n * (n - 1))
-        + (second - (diagonal.sum() - own_diagonal)) / (m * (m - 1))
-        - 2 * across / (n * m)
-    )
+    n, m = _sizes(units, inside[0])
+    return first / _pairs(n, n) - 2 * across / _pairs(n, m) + second / _pairs(m, m)
+
+
+def _sizes(units: Integers, inside: Array) -> tuple[Array, Array]:
+    """Return the numbers of vectors of each unit in the first and in the second sample."""
+    number = int(units.max(initial=-1)) + 1
+    n, m = (np.bincount(units, members, number).astype(float) for members in (inside, 1 - inside))
+    return n, m
+
+
+def _pairs(n: Array, m: Array) -> float:
+    """Return the number of pairs of vectors of different units, from numbers per unit; NaN without one."""
+    return float(n.sum() * m.sum() - n @ m) or UNDEFINED
 
 
 def _discrepancy(
-    name: str, matrix: Array, n: int, memberships: list[Array], exact: bool, confidence: float
+    name: str, matrix: Array, n: int, units: Integers, memberships: list[Array], exact: bool, confidence: float
 ) -> Estimate:
     inside = np.zeros((1, len(matrix)))
     inside[0, :n] = 1
-    value = float(mean_discrepancy(matrix, inside)[0])
-    null = np.concatenate([mean_discrepancy(matrix, rows) for rows in memberships])
+    matrix = leave_out_units(matrix, units)
+    value = float(mean_discrepancy(matrix, inside, units)[0])
+    null = np.concatenate([mean_discrepancy(matrix, rows, units) for rows in memberships])
     reached = np.count_nonzero(null >= value - 1e-12)
     p = reached / len(null) if exact else (reached + 1) / (len(null) + 1)
-    half = float(ndtri((1 + confidence) / 2)) * _jackknife_error(matrix, n)
+    half = float(ndtri((1 + confidence) / 2)) * _jackknife_error(matrix, inside[0], units)
     return agree_with_test(Estimate(name, value, value - half, value + half, float(p)), confidence)
 
 
-def _jackknife_error(matrix: Array, n: int) -> float:
-    """Compute the standard error by leaving out each vector once, from row sums alone."""
-    m = len(matrix) - n
-    if min(n, m) < 3:
-        return UNDEFINED
-    diagonal = np.diag(matrix)
-    to_first, to_second = matrix[:, :n].sum(axis=1), matrix[:, n:].sum(axis=1)
-    within_first = (to_first[:n] - diagonal[:n]).sum()
-    within_second = (to_second[n:] - diagonal[n:]).sum()
-    across = to_second[:n].sum()
-    variance = 0.0
-    for to_own, to_other, size, other_size, within, within_other in (
-        (to_first[:n] - diagonal[:n], to_second[:n], n, m, within_first, within_second),
-        (to_second[n:] - diagonal[n:], to_first[n:], m, n, within_second, within_first),
-    ):
+def _jackknife_error(matrix: Array, inside: Array, units: Integers) -> float:
+    """Compute the standard error by leaving out each unit once, from row sums alone.
+
+    Units of the first sample, of the second, and of both are samples of three populations, whose variances add up.
+    """
+    n, m = _sizes(units, inside)
+    to_first, to_second = matrix @ inside, matrix @ (1 - inside)
+
+    def of_unit(sums: Array, members: Array) -> Array:
+        return np.bincount(units, sums * members, len(n)).astype(float)
+
+    within_first, within_second = (to_first * inside).sum(), (to_second * (1 - inside)).sum()
+    across = (to_second * inside).sum()
+    others, other_others = n.sum() - n, m.sum() - m
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN if one unit is all of a sample
         left_out = (
-            (within - 2 * to_own) / ((size - 1) * (size - 2))
-            + within_other / (other_size * (other_size - 1))
-            - 2 * (across - to_other) / ((size - 1) * other_size)
+            (within_first - 2 * of_unit(to_first, inside)) / (_squares(n) - 2 * n * others)
+            + (within_second - 2 * of_unit(to_second, 1 - inside)) / (_squares(m) - 2 * m * other_others)
+            - 2
+            * (across - of_unit(to_second, inside) - of_unit(to_first, 1 - inside))
+            / (n.sum() * m.sum() - n @ m - n * other_others - m * others)
         )
-        variance += (size - 1) / size * ((left_out - left_out.mean()) ** 2).sum()
+    variance = 0.0
+    for is_in in ((n > 0) & (m == 0), (n == 0) & (m > 0), (n > 0) & (m > 0)):
+        values = left_out[is_in]
+        if len(values):
+            variance += (len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum()
     return float(np.sqrt(variance))
 
 
+def _squares(n: Array) -> float:
+    return float(n.sum() ** 2 - n @ n)
+
+
 def _coverage(
-    distances: Array, n: int, k: int, memberships: list[Array], exact: bool, confidence: float
+    distances: Array, n: int, k: int, units: Integers, memberships: list[Array], exact: bool, confidence: float
 ) -> list[Estimate]:
-    total = len(distances)
-    if min(n, total - n) <= k:
+    inside = np.arange(len(distances)) < n
+    if any(members.sum() - np.bincount(units, members).max() < k for members in (inside, ~inside)):
         return [Estimate(name, UNDEFINED) for name in NAMES[2:]]
+    distances = np.where(units[:, None] == units, np.inf, distances)
     order = np.argsort(distances, axis=1, kind="stable").astype(np.int32)
     estimates = []
     for name, is_first in zip(NAMES[2:], (True, False), strict=True):
-        in_sample = (np.arange(total) < n) == is_first
-        hits, other_size = count_covered(distances, order, in_sample, k), int((~in_sample).sum())
+        in_sample = inside == is_first
+        reached = find_covered(distances, order, in_sample, k)
         permutations = ((row > 0) == is_first for batch in memberships for row in batch)
-        null = np.array([count_covered(distances, order, permuted, k) / other_size for permuted in permutations])
-        low, high = wilson_interval(hits, other_size, confidence)
-        p = p_value_from_null(1 - hits / other_size, 1 - null, exact)
-        estimates.append(Estimate(name, hits / other_size, float(low), float(high), p))
+        null = np.array([find_covered(distances, order, permuted, k).sum() for permuted in permutations])
+        successes, trials = (np.bincount(units, members) for members in (reached, ~in_sample))
+        share, low, high = share_interval(successes, trials, confidence)
+        p = p_value_from_null(1 - share, 1 - null / (~in_sample).sum(), exact)
+        estimates.append(Estimate(name, share, low, high, p))
     return estimates
 
 
 @njit(cache=True)
-def count_covered(
+def find_covered(
     distances: Array, order: NDArray[np.int32], in_sample: NDArray[np.bool_], k: int
-) -> int:  # pragma: no cover - compiled
-    """Count the vectors of the other sample within reach of some vector of this sample.
+) -> NDArray[np.bool_]:  # pragma: no cover - compiled
+    """Return the mask of the vectors of the other sample within reach of some vector of this sample.
 
     Parameters
     ----------
     distances
-        Distances between all vectors.
+        Distances between all vectors; infinite within a unit.
     order
         Vectors by their distance to each vector, the nearest first.
     in_sample
@@ -211,12 +247,12 @@ def count_covered(
             continue
         seen, radius = 0, np.inf
         for j in order[i]:
-            if distances[i, j] > radius:
+            if distances[i, j] > radius or distances[i, j] == np.inf:
                 break
             if in_sample[j]:
-                seen += j != i
+                seen += 1
                 if seen == k and radius == np.inf:
                     radius = distances[i, j]
             else:
                 reached[j] = True
-    return reached.sum()
+    return reached
