@@ -36,7 +36,7 @@ def of_collections(module: str, observes: str) -> Critic:
         extras={"models": ""},
         latents="macroscope.critics.clusters.latents:LATENTS",
         features="macroscope.critics.clusters.latents:features",
-        collection_statistic=f"{module}:statistic",
+        collection_statistics=(f"{module}:statistic",),
         observes=observes,
         statistics=(f"{module}:STATISTICS",),
         stages={

@@ -8,13 +8,11 @@ import pandas as pd
 from macroscope.critics.clusters.latents import features
 from macroscope.critics.split_half import ControlComparison, compare_with_control
 from macroscope.resampling import Resampling
-from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures, join_features
+from macroscope.statistics.joint_test import CollectionStatistic, permute
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.power import CollectionStatistic
 from macroscope.statistics.tidy import ROWS, Estimate, rows_table
-
-_AT_ONCE = 128
 
 
 class Rows:
@@ -31,12 +29,10 @@ def compare_collections(
 
     def compare(reference: DocumentFeatures, candidate: DocumentFeatures) -> Rows:
         sizes = len(reference), len(candidate)
-        observed = np.repeat([[1.0, 0.0]], sizes, axis=1)
         permutation = build_permutation(reference.keys, candidate.keys)
-        members = permutation.memberships(permutations, np.random.default_rng(resampling.seed), _AT_ONCE)
-        sides = np.concatenate([observed, *members])
-        compare_sides = statistic(np.concatenate([reference.numbers, candidate.numbers]))
-        values = compare_sides(np.arange(sum(sizes)), sides)
+        comparison = statistic(join_features(reference, candidate))
+        rng = np.random.default_rng(resampling.seed)
+        values = permute([comparison], permutation, permutations, rng)[:, 0]
         p_value = p_value_from_null(float(values[0]), values[1:], permutation.is_exact(permutations))
         return Rows(rows_table([Estimate(name, float(values[0]), p_value=p_value)], sizes, lambda _: "no embeddings"))
 

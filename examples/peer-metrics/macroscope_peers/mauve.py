@@ -6,7 +6,6 @@ a tenth as many clusters as texts per side, scale 5. They embed by gpt2-large (`
 here it is MiniLM by default.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,9 @@ from macroscope.critics.clusters.kmeans import assign_nearest, k_means
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import auc_divergence
-from macroscope.statistics.document_groups import Integers
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_sums import Array
+from macroscope.statistics.joint_test import Comparison
 from macroscope_peers.embeddings import compare_collections
 from macroscope_peers.options import EmbeddingPeerOptions
 
@@ -27,9 +27,9 @@ STATISTICS = (Statistic(NAME, "1 - MAUVE of the two collections", "the same dist
 VARIANCE, TEXTS_PER_CLUSTER, STARTS, SEED = 0.9, 10, 5, 25
 
 
-def statistic(vectors: Array) -> Callable[[Integers, Array], Array]:
-    """Return 1 - MAUVE as a statistic of collections of these vectors."""
-    return lambda numbers, inside: measure_difference(vectors[numbers], inside)
+def statistic(pool: DocumentFeatures) -> Comparison:
+    """Return 1 - MAUVE as a statistic of collections of these documents."""
+    return lambda divisions: measure_difference(pool.numbers[divisions.documents], divisions.inside)
 
 
 def measure_difference(vectors: Array, inside: Array) -> Array:

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures, join_features
+from macroscope.statistics.joint_test import compare_means, standardise
 from macroscope.statistics.pairs import mover_difference
 from macroscope.statistics.power import (
     DESIGNS,
@@ -13,11 +14,21 @@ from macroscope.statistics.power import (
     align,
     find_crossing,
     find_crossings,
-    measure_power,
     power_interval,
-    standardise,
 )
+from macroscope.statistics.power import measure_power as measure_power_of_features
 from macroscope.statistics.vectors import compare_by_energy
+
+
+def by_means(pool):
+    """Return the largest difference of means of the numbers as they are."""
+    return compare_means(pool.numbers)
+
+
+def measure_power(first, second, design, settings, statistics=(by_means,)):
+    """Return the power of tests of numbers."""
+    samples = [features([str(n) for n in range(len(values))], values) for values in (first, second)]
+    return measure_power_of_features(*samples, design, settings, statistics)
 
 
 def closed_form(shift, n, design):
@@ -94,10 +105,10 @@ def test_a_collection_statistic_keeps_the_level_and_finds_another_spread(design)
     for seed in range(120):
         first, second = rng.normal(size=(2, 40, 2))
         settings = PowerSettings((10,), 1, 39, seed=seed)
-        rejected.append(measure_power(first, second, design, settings, compare_by_energy)[0].value)
+        rejected.append(measure_power(first, second, design, settings, [compare_by_energy])[0].value)
     assert sum(rejected) <= stats.binom.ppf(0.999, 120, 0.05)
     first, second = rng.normal(size=(2, 60, 2))
-    (power,) = measure_power(first, 4 * second, design, PowerSettings((30,), 20, 39), compare_by_energy)
+    (power,) = measure_power(first, 4 * second, design, PowerSettings((30,), 20, 39), [compare_by_energy])
     assert power.value >= 0.9
 
 
@@ -105,22 +116,27 @@ def test_a_small_shift_of_every_dimension_is_found_by_energy_and_not_by_the_larg
     rng = np.random.default_rng(8)
     first, second = rng.normal(size=(2, 60, 100))
     settings = PowerSettings((30,), 20, 99)
-    powers = [measure_power(first, second + 0.35, "unpaired", settings, each)[0] for each in (compare_by_energy, None)]
-    assert powers[0].value >= 0.9 > 0.7 > powers[1].value
+    alone = [measure_power(first, second + 0.35, "unpaired", settings, [each])[0] for each in (compare_by_energy, by_means)]
+    assert alone[0].value >= 0.9 > 0.7 > alone[1].value
+    together = measure_power(first, second + 0.35, "unpaired", settings, [by_means, compare_by_energy])[0]
+    assert together.value >= 0.9
 
 
 def test_the_test_of_a_collection_statistic_is_by_its_own_permutations():
     """A statistic that is larger for the observed sides alone is rejected always, a constant one never."""
     values = np.arange(40.0).reshape(-1, 1)
 
-    def is_observed(vectors):
-        return lambda documents, inside: (inside == inside[0]).all(axis=1).astype(float)
+    def is_observed(pool):
+        return lambda divisions: (divisions.inside == divisions.inside[0]).all(axis=1).astype(float)
+
+    def is_constant(pool):
+        return lambda divisions: np.zeros(len(divisions.inside))
 
     for design in DESIGNS:
         settings = PowerSettings((10,), 5)
-        assert measure_power(values, values, design, settings, is_observed)[0].value == 1
-        constant = measure_power(values, values, design, settings, lambda _: lambda _, inside: np.zeros(len(inside)))
-        assert constant[0].value == 0
+        assert measure_power(values, values, design, settings, [is_observed])[0].value == 1
+        assert measure_power(values, values, design, settings, [is_constant])[0].value == 0
+        assert measure_power(values, values, design, settings, [is_constant, is_observed])[0].value == 1
 
 
 def test_identical_documents_are_never_rejected_in_pairs():
@@ -165,7 +181,7 @@ def test_documents_are_aligned_by_id():
 def test_names_become_shares_and_missing_numbers_a_column():
     first = features(["a", "b"], [[1.0], [np.nan]], ([("x", "x"), ("x", "y")],))
     second = features(["a", "b"], [[2.0], [3.0]], ([("y", "y"), ()],))
-    columns = standardise(first, second)
-    assert columns[0].shape == columns[1].shape
-    assert np.isfinite(np.concatenate(columns)).all()
-    assert np.concatenate(columns).std(axis=0).min() > 0
+    columns = standardise(join_features(first, second))
+    assert len(columns) == 4
+    assert np.isfinite(columns).all()
+    assert columns.std(axis=0).min() > 0

@@ -76,8 +76,14 @@ SHARED_STAGES = {
 """Stages that every critic has without declaring them; `compare_scores` only critics with a prior, and `gather` joins
 the shards of a system's latents where systems are projected in shards."""
 
-CLASSIFIER_TWO_SAMPLE_TEST = "macroscope.statistics.classifier_two_sample_test:STATISTICS"
-"""Declaration of the statistics that every critic has."""
+SHARED_STATISTICS = (
+    "macroscope.statistics.classifier_two_sample_test:STATISTICS",
+    "macroscope.statistics.joint_test:STATISTICS",
+)
+"""Declarations of the statistics that every critic has."""
+
+LARGEST_MEAN_DIFFERENCE = "macroscope.statistics.joint_test:largest_mean_difference"
+"""Statistic of features of single documents, which most critics test alone."""
 
 SHOWN = ("overview", "report")
 """Stages that the reporting rules run, for all critics and corpora."""
@@ -150,10 +156,9 @@ class Critic:
     features
         "module:function" of the features of single documents, a `critics.features.FeatureExtractor`; "" for the
         default: the critic's scores or, without a prior, the numeric columns of its latents.
-    collection_statistic
-        "module:function" of a statistic that compares the features of two collections as wholes, a
-        `statistics.power.CollectionStatistic`: `macroscope sensitivity` tests it. "" for the largest difference of a
-        feature's means.
+    collection_statistics
+        "module:function" of each statistic of the critic's permutation test, a `statistics.joint_test`'s
+        `CollectionStatistic`. They are tested together, by the same permutations.
     criticize
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     criticize_folds
@@ -196,7 +201,7 @@ class Critic:
     gives_log_q: bool = False
     known_processes: tuple[str, ...] = field(default=())
     features: str = ""
-    collection_statistic: str = ""
+    collection_statistics: tuple[str, ...] = (LARGEST_MEAN_DIFFERENCE,)
     criticize: Mapping[str, Any] | None = None
     criticize_folds: int = 1
     fewest: Mapping[str, int] = field(default_factory=dict)
@@ -354,8 +359,8 @@ def captions_of(package: str) -> Path:
 
 def statistics_of(critic: Plugin[Critic]) -> tuple[Statistic, ...]:
     """Return the declarations of all statistics of a critic, its own first."""
-    declarations = chain.from_iterable(load(reference, critic.package) for reference in critic.data.statistics)
-    return (*declarations, *load(CLASSIFIER_TWO_SAMPLE_TEST, critic.package))
+    references = (*critic.data.statistics, *SHARED_STATISTICS)
+    return tuple(chain.from_iterable(load(reference, critic.package) for reference in references))
 
 
 def difference_tests(critic: Plugin[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":

@@ -8,26 +8,20 @@ import pandas as pd
 
 from macroscope.critics import get_critic
 from macroscope.critics.attributions import read_scores
-from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
-from macroscope.critics.two_sample_test import group_files
+from macroscope.critics.two_sample_test import collection_statistics, group_files
 from macroscope.files import atomic
 from macroscope.options import CONTROL
-from macroscope.registry import Plugin
-from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.document_sums import Array
 from macroscope.statistics.pair_accuracy import PairAccuracy, measure_pair_accuracy
 from macroscope.statistics.power import (
     DESIGNS,
-    CollectionStatistic,
     Design,
     Power,
     PowerSettings,
     align,
     measure_power,
-    standardise,
 )
 from macroscope.tables import write_csv
 
@@ -79,11 +73,10 @@ def measure_powers(
     files = group_files(systems, all_latents, all_scores)
     control = read_features(plugin, files[CONTROL].latents, files[CONTROL].scores, seed)
     settings = PowerSettings(tuple(sizes), repeats, confidence=confidence, seed=seed)
-    statistic = collection_statistic(plugin)
+    statistics = collection_statistics(plugin)
 
     def powers(first: DocumentFeatures, second: DocumentFeatures, *designs: Design) -> list[Power]:
-        columns: tuple[Array, Array] = (first.numbers, second.numbers) if statistic else standardise(first, second)
-        return [each for design in designs for each in measure_power(*columns, design, settings, statistic)]
+        return [each for design in designs for each in measure_power(first, second, design, settings, statistics)]
 
     attributions = dict(zip(systems, all_attributions, strict=True)) if all_attributions else {}
     rows: list[tuple[str, str, float, Power, tuple[float, float, float], PairAccuracy]] = []
@@ -115,9 +108,3 @@ def _pair_accuracy(attributions: Mapping[str, Path], system: str, confidence: fl
         pd.Series(dict(zip(*read_scores(attributions[name])[:2], strict=True))) for name in (CONTROL, system)
     )
     return measure_pair_accuracy(real.reindex(damaged.index), damaged, confidence)
-
-
-def collection_statistic(critic: Plugin[Critic]) -> CollectionStatistic | None:
-    """Return the statistic of collections that a critic declares; None if it declares none."""
-    where = critic.data.collection_statistic
-    return load(where, critic.package) if where else None

@@ -15,6 +15,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import ArrayLike
+
+from macroscope.statistics.document_groups import Integers
 
 MAX_DOCUMENTS = 20_000
 """Largest number of documents of a system that are used."""
@@ -37,8 +40,7 @@ def subsample(
     if len(ids) <= most:  # several rows per document
         yield latents, scores
         return
-    order = pd.util.hash_array(ids, hash_key=f"{seed:016d}"[-16:])
-    chosen = pa.array(ids[np.argsort(order, kind="stable")[:most]], pa.string())
+    chosen = pa.array(ids[order_by_id(ids, seed)[:most]], pa.string())
     log.info("%s: %s of %s documents are used, sampled at random", latents.stem, f"{most:,}", f"{len(ids):,}")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
@@ -48,6 +50,12 @@ def subsample(
                 _copy(path, part, chosen)
         assert parts[0] is not None
         yield parts[0], parts[1]
+
+
+def order_by_id(ids: ArrayLike, seed: int) -> Integers:
+    """Return a random order of ids that depends on each id and the seed alone."""
+    numbers = pd.util.hash_array(np.asarray(ids, dtype=object), hash_key=f"{seed:016d}"[-16:])
+    return np.argsort(numbers, kind="stable")
 
 
 def _copy(path: Path, part: Path, chosen: pa.Array) -> None:

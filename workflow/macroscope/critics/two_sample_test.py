@@ -11,15 +11,21 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
+from macroscope.critics.subsampling import order_by_id
 from macroscope.matched_length import reference_of
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.registry import Plugin
+from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.joint_test import CollectionStatistic, estimate_largest_difference
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
 
 if TYPE_CHECKING:  # importing it at run time would track code that computes nothing here
     from macroscope.resampling import Resampling
+
+MOST_PERMUTED = 2000
+"""Largest number of documents per side of a permutation test, whose time may grow with the number of pairs."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +84,9 @@ def run_two_sample_tests(
 ) -> None:
     """Test every system's documents against the control's, and write the results as tidy statistics.
 
-    The statistic is `c2st_auc`, the detectability: how often a classifier tells a system's document from a real one.
-    For the control, one half is tested against the other, as the system `SPLIT_HALF`. Texts at matched length are
+    The statistics are `c2st_auc`, the detectability: how often a classifier tells a system's document from a real one;
+    and `largest_difference`, whose p-value is that of the critic's permutation test (`statistics.joint_test`). For the
+    control, one half is tested against the other, as the system `SPLIT_HALF`. Texts at matched length are
     tested against the real ones at this length (`matched_length`).
 
     Parameters
@@ -106,14 +113,35 @@ def run_two_sample_tests(
             first, second, name = control if reference == CONTROL else read(reference), read(system), system
             pairing = find_pairs(first.keys, second.keys, system)
         about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signature}
-        tables.append(tidy_table(_rows(first, second, resampling), resampling=resampling, pairing=pairing, **about))
+        rows = _rows(first, second, collection_statistics(critic), resampling)
+        tables.append(tidy_table(rows, resampling=resampling, pairing=pairing, **about))
     write_tidy(pd.concat(tables, ignore_index=True), output)
 
 
-def _rows(first: DocumentFeatures, second: DocumentFeatures, resampling: "Resampling") -> pd.DataFrame:
+def _rows(
+    first: DocumentFeatures,
+    second: DocumentFeatures,
+    statistics: Sequence[CollectionStatistic],
+    resampling: "Resampling",
+) -> pd.DataFrame:
     estimates = two_sample_test(first, second, resampling.confidence, resampling.seed)
+    few = [_subsample(features, resampling.seed) for features in (first, second)]
+    estimates.append(estimate_largest_difference(statistics, few[0], few[1], resampling.seed))
     return rows_table(
         estimates,
         (len(first), len(second)),
         lambda _: f"fewer than {FEWEST_DOCUMENTS} judged documents in a collection, or all of them in one group",
     )
+
+
+def _subsample(features: DocumentFeatures, seed: int) -> DocumentFeatures:
+    """Return at most `MOST_PERMUTED` documents, chosen by their ids, so that paired documents are chosen together."""
+    if len(features) <= MOST_PERMUTED:
+        return features
+    order = order_by_id(features.keys["id"], seed)
+    return features.subset(np.sort(order[:MOST_PERMUTED]))
+
+
+def collection_statistics(critic: Plugin[Critic]) -> tuple[CollectionStatistic, ...]:
+    """Return the statistics of a critic's permutation test."""
+    return tuple(load(where, critic.package) for where in critic.data.collection_statistics)

@@ -229,7 +229,7 @@ class CriticsPlan(Comparisons):
         """Return the stage's module and those that `critics.run_stage` needs to read documents or write statistics."""
         declared = self.declared(critic)
         read = [declared.features or "macroscope.critics.features:"] if stage in _OF_DOCUMENTS else []
-        tested = [declared.collection_statistic] if stage == "measure_power" and declared.collection_statistic else []
+        tested = declared.collection_statistics if stage in ("two_sample_test", "measure_power") else ()
         of_plugin = [module_of(where, self.plugins[critic].package) for where in (*read, *tested)]
         return [self.module(critic, stage), *_DONE_FOR.get(stage, ()), *of_plugin]
 

@@ -33,3 +33,10 @@ class DocumentFeatures:
         """Return the features of the documents of these indices."""
         bags = tuple([bag[i] for i in indices] for bag in self.bags)
         return DocumentFeatures(self.keys.iloc[indices], self.numbers[indices], bags)
+
+
+def join_features(first: DocumentFeatures, second: DocumentFeatures) -> DocumentFeatures:
+    """Return the features of the documents of two samples, the first sample's before the second's."""
+    keys = pd.concat([first.keys, second.keys], ignore_index=True)
+    bags = tuple([*of_first, *of_second] for of_first, of_second in zip(first.bags, second.bags, strict=True))
+    return DocumentFeatures(keys, np.concatenate([first.numbers, second.numbers]), bags)

@@ -1,13 +1,7 @@
-"""Power of a permutation test on a critic's features of documents, by subsampling a pool of documents.
+"""Power of a critic's permutation test, by subsampling a pool of documents.
 
-The usual test. Every number is replaced by its normal score among all documents of both sides, and the square of that;
-bags of names by the normal scores of the shares of frequent names. The statistic is the largest difference of means
-over these columns, each in units of its own spread: the largest of the critic's differences (Westfall and Young 1993,
-max T). Its p-value is by permutation: of the two sides within each pair of documents if they are paired, of documents
-otherwise. Scores and columns depend on the documents of both sides, not on which side each is of: the test is exact.
-
-A critic that compares collections as wholes may declare a statistic of its own (`CollectionStatistic`), such as an
-energy distance between embeddings. Its test is by the same permutations, of the features as they are.
+The test is `statistics.joint_test`, of all statistics that the critic declares. Permutations exchange the two sides
+within each pair of documents if they are paired, and documents otherwise.
 
 The power at n documents per side is the share of rejections over subsamples of a pool of N documents, without
 replacement: a U-statistic, so its mean is the power. Subsamples overlap, more so as f = n / N comes near 1. Let the
@@ -17,33 +11,29 @@ variance f, and its subsamples have only a variance of 1 - f around that. So the
 subsamples adds its own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from macroscope.statistics.classifier_two_sample_test import count_names, normal_scores, reduce_features
-from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures, join_features
 from macroscope.statistics.document_groups import Integers
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.p_values import TIE
+from macroscope.statistics.joint_test import (
+    FEWEST,
+    CollectionStatistic,
+    Divisions,
+    joint_p_value,
+    largest_mean_difference,
+)
 from macroscope.statistics.pairing_keys import ID
 
-CollectionStatistic = Callable[[Array], Callable[[Integers, Array], Array]]
-"""Documents x features of a pool -> function of (numbers of the documents of both sides, assignments x these documents:
-1 on the first side, 0 on the second), which returns a value per assignment; larger values are of more different sides.
-What the pool alone determines, such as distances, is computed once."""
 Design = Literal["paired", "unpaired"]
 DESIGNS: tuple[Design, ...] = ("paired", "unpaired")
 LEVEL = 0.05
-MOST_NAMES = 200
-"""Number of the most frequent names of a bag whose shares are features."""
-FEWEST = 5
-"""Smallest number of documents per side: fewer cannot reach the level by exchanges within pairs."""
 
 
 @dataclass(frozen=True)
@@ -100,32 +90,21 @@ def align(first: DocumentFeatures, second: DocumentFeatures) -> tuple[DocumentFe
     return first.subset(np.flatnonzero(is_shared)), second.subset(places[is_shared])
 
 
-def standardise(first: DocumentFeatures, second: DocumentFeatures) -> tuple[Array, Array]:
-    """Return the columns of the test for both sides; see the module. Constant columns are left out."""
-    numbers = reduce_features(np.concatenate([first.numbers, second.numbers]).astype(float))
-    columns = [normal_scores(numbers, numbers)]
-    for of_first, of_second in zip(first.bags, second.bags, strict=True):
-        counts = count_names([*of_first, *of_second])
-        frequent = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")[:MOST_NAMES]
-        sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
-        shares = counts[:, frequent].toarray() / sizes[:, None]
-        columns.append(normal_scores(shares, shares)[:, ::2])  # without the squares
-    scores = np.concatenate(columns, axis=1)
-    scores = scores[:, scores.std(axis=0) > 0]
-    return scores[: len(first)], scores[len(first) :]
-
-
 def measure_power(
-    first: Array, second: Array, design: Design, settings: PowerSettings, statistic: CollectionStatistic | None = None
+    first: DocumentFeatures,
+    second: DocumentFeatures,
+    design: Design,
+    settings: PowerSettings,
+    statistics: Sequence[CollectionStatistic] = (largest_mean_difference,),
 ) -> list[Power]:
     """Estimate the power at every size that the pool allows.
 
     Parameters
     ----------
     first, second
-        Documents x columns, of the same documents in the same order.
-    statistic
-        Statistic of the test; None: the largest difference of a column's means.
+        The same documents in the same order.
+    statistics
+        Statistics of the test.
 
     Returns
     -------
@@ -133,81 +112,40 @@ def measure_power(
         One per size at which a test has enough documents.
     """
     n_pool, results = len(first), []
-    compare = None if statistic is None else statistic(np.concatenate([first, second]))
+    pool = join_features(first, second)
+    comparisons = [statistic(pool) for statistic in statistics]
     for n in settings.sizes:
         used = n if design == "paired" else 2 * n
         if n < FEWEST or used > n_pool:
             continue
         rng = np.random.default_rng([settings.seed, DESIGNS.index(design), n])
-        make_test = _TESTS[design] if compare is None else partial(_collection_test, compare, design)
-        rejects = make_test(n, settings.permutations, rng)
-        value = float(
-            np.mean([rejects(first, second, rng.permutation(n_pool)[:used]) for _ in range(settings.repeats)])
-        )
+        inside, rejected = _divide(design, n, settings.permutations, rng), 0
+        groups = np.tile(np.arange(1, n + 1), 2) if design == "paired" else np.zeros(2 * n, dtype=np.int64)
+        for _ in range(settings.repeats):
+            chosen = rng.permutation(n_pool)[:used]
+            divisions = Divisions(_sides_of(chosen, n, n_pool), groups, inside)
+            values = np.stack([compare(divisions) for compare in comparisons], axis=1)
+            rejected += joint_p_value(values[0], values[1:]) <= LEVEL
+        value = rejected / settings.repeats
         low, high = power_interval(value, settings.repeats, n / n_pool, settings.confidence)
         results.append(Power(design, n, value, low, high, n_pool))
     return results
 
 
-Test = Callable[[Array, Array, Integers], bool]
+def _sides_of(chosen: Integers, n: int, n_pool: int) -> Integers:
+    """Return n documents of the first sample and n of the second: the same ones if no more are chosen."""
+    return np.concatenate([chosen[:n], n_pool + chosen[-n:]])
 
 
-def _paired_test(n: int, permutations: int, rng: np.random.Generator) -> Test:
-    signs = rng.choice([-1.0, 1.0], (permutations, n))
-
-    def rejects(first: Array, second: Array, documents: Integers) -> bool:
-        differences = second[documents] - first[documents]
-        return _is_significant(differences.sum(axis=0), signs @ differences, np.sqrt((differences**2).sum(axis=0)))
-
-    return rejects
-
-
-def _unpaired_test(n: int, permutations: int, rng: np.random.Generator) -> Test:
-    signs = rng.permuted(np.tile(np.repeat([-1.0, 1.0], n), (permutations, 1)), axis=1)
-
-    def rejects(first: Array, second: Array, documents: Integers) -> bool:
-        values = np.concatenate([first[documents[:n]], second[documents[n:]]])
-        values = values - values.mean(axis=0)
-        observed = values[n:].sum(axis=0) - values[:n].sum(axis=0)
-        return _is_significant(observed, signs @ values, np.sqrt((values**2).sum(axis=0)))
-
-    return rejects
-
-
-_TESTS: dict[Design, Callable[[int, int, np.random.Generator], Test]] = {
-    "paired": _paired_test,
-    "unpaired": _unpaired_test,
-}
-
-
-def _collection_test(
-    compare: Callable[[Integers, Array], Array], design: Design, n: int, permutations: int, rng: np.random.Generator
-) -> Test:
+def _divide(design: Design, n: int, permutations: int, rng: np.random.Generator) -> Array:
+    """Return the observed division of n documents per side, and random ones."""
     observed = np.repeat([[1.0, 0.0]], n, axis=1)
     if design == "paired":
         is_kept = rng.integers(0, 2, (permutations, n)).astype(float)
         permuted = np.concatenate([is_kept, 1 - is_kept], axis=1)
     else:
         permuted = rng.permuted(np.tile(observed, (permutations, 1)), axis=1)
-    sides = np.concatenate([observed, permuted])
-
-    def rejects(first: Array, second: Array, documents: Integers) -> bool:
-        values = compare(np.concatenate([documents[:n], len(first) + documents[-n:]]), sides)
-        reached = np.count_nonzero(values[1:] >= values[0] - TIE * max(1.0, abs(values[0])))
-        return bool((reached + 1) / len(values) <= LEVEL)
-
-    return rejects
-
-
-def _is_significant(observed: Array, permuted: Array, spreads: Array) -> bool:
-    """Return whether the largest column reaches the level; a column without spread cannot."""
-    is_spread = spreads > 1e-9
-    if not is_spread.any():
-        return False
-    value = (np.abs(observed[is_spread]) / spreads[is_spread]).max()
-    null = (np.abs(permuted[:, is_spread]) / spreads[is_spread]).max(axis=1)
-    reached = int(np.count_nonzero(null >= value - TIE * max(1.0, value)))
-    return (reached + 1) / (len(null) + 1) <= LEVEL
+    return np.concatenate([observed, permuted])
 
 
 def power_interval(value: float, repeats: int, overlap: float, confidence: float) -> tuple[float, float]:

@@ -4,7 +4,7 @@ All are functions of the matrix of distances between all vectors of both samples
 of vectors only changes which rows and columns belong to which sample.
 """
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import Integers
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import p_value_from_null
@@ -21,6 +22,9 @@ from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
+
+if TYPE_CHECKING:  # importing it at run time would track code that computes nothing here
+    from macroscope.statistics.joint_test import Comparison
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
 _NULL = "the same distribution of vectors on both sides"
@@ -88,19 +92,21 @@ def compare_vectors(
     return estimates + _coverage(distances, n, neighbours, units, memberships, exact, resampling.confidence)
 
 
-def compare_by_energy(vectors: Array) -> Callable[[Integers, Array], Array]:
-    """Return the energy distance as a `statistics.power.CollectionStatistic` of these vectors."""
-    return _compare_by(-cdist(vectors, vectors))
+def compare_by_energy(pool: DocumentFeatures) -> "Comparison":
+    """Return the energy distance between the numbers of documents, a `statistics.joint_test.CollectionStatistic`."""
+    return _compare_by(-cdist(pool.numbers, pool.numbers))
 
 
-def compare_by_kernel(vectors: Array) -> Callable[[Integers, Array], Array]:
-    """Return the squared maximum mean discrepancy as a `statistics.power.CollectionStatistic` of these vectors."""
-    return _compare_by(gaussian_kernel(cdist(vectors, vectors)))
+def compare_by_kernel(pool: DocumentFeatures) -> "Comparison":
+    """Return the squared maximum mean discrepancy of the numbers of documents, a `CollectionStatistic`."""
+    return _compare_by(gaussian_kernel(cdist(pool.numbers, pool.numbers)))
 
 
-def _compare_by(matrix: Array) -> Callable[[Integers, Array], Array]:
+def _compare_by(matrix: Array) -> "Comparison":
     matrix = leave_out_units(matrix, np.arange(len(matrix)))
-    return lambda numbers, inside: mean_discrepancy(matrix[np.ix_(numbers, numbers)], inside)
+    return lambda divisions: mean_discrepancy(
+        matrix[np.ix_(divisions.documents, divisions.documents)], divisions.inside
+    )
 
 
 def gaussian_kernel(distances: Array) -> Array:

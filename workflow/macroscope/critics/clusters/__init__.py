@@ -16,7 +16,7 @@ CRITIC = Critic(
     extras={"models": ""},
     latents="latents:LATENTS",
     features="latents:features",
-    collection_statistic="macroscope.statistics.vectors:compare_by_energy",
+    collection_statistics=("macroscope.statistics.vectors:compare_by_energy",),
     observes="frequencies of kinds of texts",
     statistics=(
         "comparison:STATISTICS",

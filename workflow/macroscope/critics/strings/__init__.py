@@ -4,7 +4,7 @@ Latents: the text itself. Prior: a distribution over strings, estimated from the
 estimates that have not seen it, so the estimates depend on both the reference and the candidate.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import LARGEST_MEAN_DIFFERENCE, AttributionScore, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -12,6 +12,10 @@ CRITIC = Critic(
     extras={"models": "estimator=lstm"},
     latents="texts:LATENTS",
     features="texts:features",
+    collection_statistics=(
+        LARGEST_MEAN_DIFFERENCE,
+        "macroscope.statistics.shared_ngrams:compare_by_shared_ngrams",
+    ),
     observes="sequences of words",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     quantities={
