@@ -116,7 +116,9 @@ def test_a_small_shift_of_every_dimension_is_found_by_energy_and_not_by_the_larg
     rng = np.random.default_rng(8)
     first, second = rng.normal(size=(2, 60, 100))
     settings = PowerSettings((30,), 20, 99)
-    alone = [measure_power(first, second + 0.35, "unpaired", settings, [each])[0] for each in (compare_by_energy, by_means)]
+    alone = [
+        measure_power(first, second + 0.35, "unpaired", settings, [each])[0] for each in (compare_by_energy, by_means)
+    ]
     assert alone[0].value >= 0.9 > 0.7 > alone[1].value
     together = measure_power(first, second + 0.35, "unpaired", settings, [by_means, compare_by_energy])[0]
     assert together.value >= 0.9

@@ -27,22 +27,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_features import DocumentFeatures, join_features
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import Integers
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.joint_test import Comparison, Divisions, permute
 from macroscope.statistics.p_values import p_value_from_null
-from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.tidy import UNDEFINED, Estimate
+from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import Estimate
 
 NAME = "shared_ngrams_difference"
 STATISTICS = (
-    Statistic(
-        NAME,
-        null="documents of the system and of real text come from one distribution",
-        difference=False,
-        sized=True,
-    ),
+    Statistic(NAME, null="documents of the system share as many n-grams with each other as real ones do", sized=True),
 )
 LENGTH = 4
 """Length of the n-grams in words, as in Salkar et al. (2022): longer than most idioms, shorter than a clause."""
@@ -159,22 +154,29 @@ def _keep_columns(matrix: sparse.csr_matrix, kept: NDArray[np.bool_]) -> sparse.
 
 
 def estimate_shared_ngrams(
-    first: DocumentFeatures, second: DocumentFeatures, permutations: int, seed: int
+    texts: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]],
+    permutation: Permutation,
+    permutations: int,
+    seed: int,
 ) -> Estimate:
     """Estimate how much more documents of the second sample share with each other than those of the first.
+
+    Parameters
+    ----------
+    texts
+        Words of the documents of both samples, in order.
+    permutation
+        Permutations of documents between the samples.
 
     Returns
     -------
     Estimate
         The value is the difference of the mean shares of a document's n-grams that are in other documents of its side,
-        if both sides had as many documents as the smaller one. Each n-gram counts in equal parts for the
-        documents of both sides that have it. There is no interval: copies are few pairs of documents, whose number is
-        far from normal. NaN with fewer than two documents in a sample.
+        if both sides had as many documents as the smaller one. Each n-gram counts in equal parts for the documents of
+        both sides that have it. There is no interval: copies are few pairs of documents, whose number is far from
+        normal.
     """
-    if min(len(first), len(second)) < 2:
-        return Estimate(NAME, UNDEFINED)
-    permutation = build_permutation(first.keys, second.keys)
-    comparison = compare_signed(find_ngrams(join_features(first, second).bags[0]))
+    comparison = compare_signed(find_ngrams([*texts[0], *texts[1]]))
     values = permute([comparison], permutation, permutations, np.random.default_rng(seed))[:, 0]
     p_value = p_value_from_null(float(values[0]), values[1:], permutation.is_exact(permutations))
     return Estimate(NAME, float(values[0]), p_value=p_value)

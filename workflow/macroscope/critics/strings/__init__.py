@@ -17,11 +17,16 @@ CRITIC = Critic(
         "macroscope.statistics.shared_ngrams:compare_by_shared_ngrams",
     ),
     observes="sequences of words",
-    statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
+    statistics=(
+        "macroscope.statistics.shared_ngrams:STATISTICS",
+        "comparison:STATISTICS",
+        "macroscope.statistics.sampled_divergences:STATISTICS",
+    ),
     quantities={
         "duplicate": "repeated texts",
         "empty": "empty texts",
         "scored_texts": "number of scored texts",
+        "shared_ngrams": "share of 4-grams that other texts have",
     },
     gives_log_q=True,
     plan="plan:StringsPlan",

@@ -28,12 +28,14 @@ from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_test
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.document_sums import Array
+from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.sampled_divergences import (
     NAMES,
     compare_log_ratios,
     plug_in_divergences,
     published_divergences,
 )
+from macroscope.statistics.shared_ngrams import estimate_shared_ngrams
 from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 from macroscope.tables import write_csv
@@ -127,7 +129,8 @@ def compare(
     Comparison
         Rows: the divergences of `statistics.sampled_divergences`, in nats per text; `forward_kl_per_word` and
         `backward_kl_per_word`, in nats per word; `cross_entropy`, of the reference's texts under the candidate's
-        distribution (eq. 13); `latent_nll` of the candidate's texts under the reference's distribution (nats per text),
+        distribution (eq. 13); `shared_ngrams_difference` of `statistics.shared_ngrams`;
+        `latent_nll` of the candidate's texts under the reference's distribution (nats per text),
         `latent_ppl` (per word), `latent_ppl_ratio` to the reference's own texts; `fallback_orders`; `scored_texts`, the
         number of the candidate's scored texts. If all texts of one collection are in one group, all but the last two
         are nan.
@@ -148,6 +151,14 @@ def compare(
     if options.is_cross_fitted:
         scores = score_cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
         rows = _cross_fitted_rows(scores, (reference, candidate), options, resampling)
+        rows.append(
+            estimate_shared_ngrams(
+                (reference.split, candidate.split),
+                build_permutation(reference.keys, candidate.keys),
+                options.permutations,
+                resampling.seed,
+            )
+        )
     else:
         scores = score_in_sample(reference, candidate, estimates, resampling.seed)
         rows = _in_sample_rows(scores, options)

@@ -47,6 +47,11 @@ class Texts:
         """Return the keys by which texts are paired; see `statistics.permutation_groups`."""
         return pd.DataFrame({"id": self.ids, "opening": self.openings})
 
+    @property
+    def split(self) -> list[list[str]]:
+        """Return the words of each text, in order."""
+        return [list(words_of(text)) for text in self.texts]
+
     def every_other(self, first: int) -> "Texts":
         """Return every other text, starting at number `first`."""
         return Texts(self.ids[first::2], self.openings[first::2], self.texts[first::2], self.words[first::2])
@@ -76,11 +81,8 @@ _BIGRAM_SEPARATOR = "\x00"
 
 
 def features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Return words and bigrams of every text, and its number of words."""
+    """Return words, in order, and bigrams of every text, and its number of words."""
     texts = read_texts(latents)
-    bags: tuple[list[list[str]], list[list[str]]] = ([], [])
-    for text in texts.texts:
-        words = list(words_of(text))
-        bags[0].append(words)
-        bags[1].append([_BIGRAM_SEPARATOR.join(pair) for pair in pairwise(words)])
-    return DocumentFeatures(texts.keys, texts.words.astype(float)[:, np.newaxis], bags)
+    words = texts.split
+    bigrams = [[_BIGRAM_SEPARATOR.join(pair) for pair in pairwise(each)] for each in words]
+    return DocumentFeatures(texts.keys, texts.words.astype(float)[:, np.newaxis], (words, bigrams))
