@@ -141,7 +141,11 @@ def _shares_reaching(values: Array, reference: Array) -> Array:
 
 
 def estimate_largest_difference(
-    statistics: Sequence[CollectionStatistic], first: DocumentFeatures, second: DocumentFeatures, seed: int
+    statistics: Sequence[CollectionStatistic],
+    first: DocumentFeatures,
+    second: DocumentFeatures,
+    seed: int,
+    permutations: int = PERMUTATIONS,
 ) -> Estimate:
     """Test whether two samples of documents differ in any of a critic's statistics.
 
@@ -159,11 +163,11 @@ def estimate_largest_difference(
         return Estimate(LARGEST_DIFFERENCE, UNDEFINED)
     permutation = build_permutation(first.keys, second.keys)
     comparisons = [statistic(join_features(first, second)) for statistic in statistics]
-    values = permute(comparisons, permutation, PERMUTATIONS, np.random.default_rng(seed))
+    values = permute(comparisons, permutation, permutations, np.random.default_rng(seed))
     observed, permuted = values[0], values[1:]
     spreads = permuted.std(axis=0)
     distances = np.divide(observed - permuted.mean(axis=0), spreads, out=np.zeros_like(spreads), where=spreads > 0)
-    p_value = joint_p_value(observed, permuted, permutation.is_exact(PERMUTATIONS))
+    p_value = joint_p_value(observed, permuted, permutation.is_exact(permutations))
     return Estimate(LARGEST_DIFFERENCE, float(distances.max()), p_value=p_value)
 
 
