@@ -177,7 +177,7 @@ def test_collection_of_equal_texts_has_no_divergences_and_a_reason(text, tmp_pat
     for sides in ((sample_texts(P, 20, 0, "r"), same), (same, sample_texts(P, 20, 0, "c"))):
         comparison, rows = rows_of(*sides)
         defined = rows.index[rows["value"].notna()]
-        assert set(defined) == {"fallback_orders", "scored_texts"}
+        assert set(defined) == {"shared_ngrams_difference", "fallback_orders", "scored_texts"}
         assert rows.loc["scored_texts", "value"] == 0
         assert rows.drop(defined)["reason"].str.startswith("all texts of the system or of real text are equal").all()
         write_evidence(tmp_path / "evidence", comparison)

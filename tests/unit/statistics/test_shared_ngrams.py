@@ -126,7 +126,7 @@ def test_copies_are_found_among_pairs():
 
 
 def test_texts_of_one_prompt_are_no_copies_of_each_other():
-    """Of a prompt, the first text counts: further ones, which may be alike, are not compared with it."""
+    """Further texts of a prompt, which may be alike, are not compared with the first one."""
     rng = np.random.default_rng(7)
     real, mine = sample_features(rng, 30, 0), sample_features(rng, 20, 30)
     ids = [number_sample(identifier, 2) for identifier in mine.keys["id"]]

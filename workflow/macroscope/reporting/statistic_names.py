@@ -13,6 +13,7 @@ FULL_NAMES = {
     "frontier_integral": "frontier integral",
     "jeffreys": "Jeffreys divergence",
     "jensen_shannon": "Jensen–Shannon divergence",
+    "largest_difference": "largest difference of all numbers (permutation test)",
     "latent_nll": "latent NLL per text",
     "latent_ppl": "latent PPL",
     "log_odds_unlike_real": "log odds of not being real",

@@ -129,11 +129,10 @@ def compare(
     Comparison
         Rows: the divergences of `statistics.sampled_divergences`, in nats per text; `forward_kl_per_word` and
         `backward_kl_per_word`, in nats per word; `cross_entropy`, of the reference's texts under the candidate's
-        distribution (eq. 13); `shared_ngrams_difference` of `statistics.shared_ngrams`;
-        `latent_nll` of the candidate's texts under the reference's distribution (nats per text),
-        `latent_ppl` (per word), `latent_ppl_ratio` to the reference's own texts; `fallback_orders`; `scored_texts`, the
-        number of the candidate's scored texts. If all texts of one collection are in one group, all but the last two
-        are nan.
+        distribution (eq. 13); `latent_nll` of the candidate's texts under the reference's distribution (nats per text),
+        `latent_ppl` (per word), `latent_ppl_ratio` to the reference's own texts; `shared_ngrams_difference` of
+        `statistics.shared_ngrams`; `fallback_orders`; `scored_texts`, the number of the candidate's scored texts. If
+        all texts of one collection are in one group, all but the last three are nan.
 
     Raises
     ------
