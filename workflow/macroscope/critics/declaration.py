@@ -15,7 +15,7 @@ from macroscope.natural_language.support import CAPABILITIES
 from macroscope.options import ConfigView, Options
 from macroscope.registry import Plugin
 from macroscope.stages import Function, Stage, load
-from macroscope.statistics.declaration import Statistic, match_declaration
+from macroscope.statistics.declaration import LARGEST_MEAN_DIFFERENCE, SHARED_STATISTICS, Statistic, match_declaration
 
 if TYPE_CHECKING:  # the config imports this module, and must start at once
     import pandas as pd
@@ -75,15 +75,6 @@ SHARED_STAGES = {
 }
 """Stages that every critic has without declaring them; `compare_scores` only critics with a prior, and `gather` joins
 the shards of a system's latents where systems are projected in shards."""
-
-SHARED_STATISTICS = (
-    "macroscope.statistics.classifier_two_sample_test:STATISTICS",
-    "macroscope.statistics.joint_test:STATISTICS",
-)
-"""Declarations of the statistics that every critic has."""
-
-LARGEST_MEAN_DIFFERENCE = "macroscope.statistics.joint_test:largest_mean_difference"
-"""Statistic of features of single documents, which most critics test alone."""
 
 SHOWN = ("overview", "report")
 """Stages that the reporting rules run, for all critics and corpora."""

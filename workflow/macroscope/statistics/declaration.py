@@ -11,6 +11,14 @@ from fnmatch import fnmatchcase
 
 from macroscope.errors import MacroscopeError
 
+SHARED_STATISTICS = (
+    "macroscope.statistics.classifier_two_sample_test:STATISTICS",
+    "macroscope.statistics.joint_test:STATISTICS",
+)
+"""Declarations of the statistics that every critic has."""
+LARGEST_MEAN_DIFFERENCE = "macroscope.statistics.joint_test:largest_mean_difference"
+"""Statistic of features of single documents, which most critics' permutation tests have alone."""
+
 
 @dataclass(frozen=True)
 class Statistic:

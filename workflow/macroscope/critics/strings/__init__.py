@@ -4,8 +4,9 @@ Latents: the text itself. Prior: a distribution over strings, estimated from the
 estimates that have not seen it, so the estimates depend on both the reference and the candidate.
 """
 
-from macroscope.critics.declaration import LARGEST_MEAN_DIFFERENCE, AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
+from macroscope.statistics.declaration import LARGEST_MEAN_DIFFERENCE
 
 CRITIC = Critic(
     options="options:StringsOptions",
