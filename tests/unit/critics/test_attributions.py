@@ -17,7 +17,7 @@ from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.languages.attribution import mark_words as languages_marks
 from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.narrative.attribution import locate_sentences
-from macroscope.critics.narrative.narratives import split_document
+from macroscope.critics.narratives import split_document
 from macroscope.critics.strings.attribution import Halves
 from macroscope.critics.strings.attribution import mark_words as strings_marks
 from macroscope.critics.strings.estimators import NgramEstimator

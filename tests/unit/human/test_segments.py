@@ -20,8 +20,8 @@ from macroscope.critics.narrative.checked_segments import (
 )
 from macroscope.critics.narrative.corruption import corrupt
 from macroscope.critics.narrative.examples import read_examples
-from macroscope.critics.narrative.narratives import read_corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json

@@ -60,6 +60,14 @@ def run(
     run_critic(plugin, stage, parse_options(plugin.options, options), inputs or [], values or [], output)
 
 
+@app.command(rich_help_panel=DEVELOPERS)
+def embed(output: Output, inputs: Inputs = None, values: Values = None, options: OptionsJson = "{}") -> None:
+    """Embed the sentences of a collection, for all critics that read their vectors."""
+    from macroscope.critics.run_stage import run_embedding
+
+    run_embedding(options, inputs or [], values or [], output)
+
+
 @app.command("list")
 def list_critics(json: Json = False) -> None:
     """List the available critics, with their stages and packages."""

@@ -131,8 +131,7 @@ class Critic:
         "module:NAME" of the declarations of the critic's statistics: tuples of `statistics.declaration.Statistic`. If
         several match a statistic's name, the first applies.
     quantities
-        Names for readers of the critic's quantities: name of a statistic, or a prefix of names -> words; see
-        `reporting.statistic_names`.
+        Names for readers of the critic's quantities: name of a statistic, or a prefix -> words.
     certainty
         Name of the statistic that measures the projection's certainty on a system's own texts; shown beside the latent
         PPL in the headline. "" if there is none.
@@ -150,6 +149,8 @@ class Critic:
     collection_statistics
         "module:function" of each statistic of the critic's permutation test, a `statistics.joint_test`'s
         `CollectionStatistic`. They are tested together, by the same permutations.
+    sentences
+        "module:function" of options -> `sentence_encoding.SentenceReading`, or None if no sentences are embedded.
     criticize
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     criticize_folds
@@ -161,13 +162,11 @@ class Critic:
     language_needs
         What the critic needs of the texts' language: a capability of `natural_language.support.CAPABILITIES` -> what
         follows without it ("the share of stop words is undefined"); "" if the critic cannot judge such texts at all.
-        The languages of encoders are in resources/models.yaml.
     readings
         Meanings, for readers, of differences that have a direction: prefix of statistics' names -> (meaning of a value
         above real text's, meaning of one below).
     plan
-        "module:class" of the values that the critic's non-standard rules derive from the config; "" if all its stages
-        are standard.
+        "module:class" of the plan of the critic's non-standard jobs; "" if all its stages are standard.
     unmatched
         Reason why the critic compares no texts at matched length, as the end of a sentence about the critic; "" if it
         does. Texts are cut after a sentence (`systems.length_matching`).
@@ -193,6 +192,7 @@ class Critic:
     known_processes: tuple[str, ...] = field(default=())
     features: str = ""
     collection_statistics: tuple[str, ...] = (LARGEST_MEAN_DIFFERENCE,)
+    sentences: str = ""
     criticize: Mapping[str, Any] | None = None
     criticize_folds: int = 1
     fewest: Mapping[str, int] = field(default_factory=dict)

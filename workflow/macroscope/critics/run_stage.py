@@ -9,6 +9,7 @@ from macroscope.critics.declaration import Critic, signature, statistics_of
 from macroscope.critics.first_texts import first_texts
 from macroscope.critics.fold_options import count_folds
 from macroscope.critics.outputs import check_output, check_statistics
+from macroscope.critics.sentence_encoding import STAGE, SentenceEncoding
 from macroscope.documents import Collection
 from macroscope.options import Options
 from macroscope.registry import Plugin
@@ -47,9 +48,7 @@ def run_critic(
     needed.pop("signature", None)
     of_shards = _OF_SHARDS if "texts" in stage.input_names else ()
     given = arguments(stage, inputs, values, needed, (*of_shards, *(("signature",) if reads_signature else ())))
-    shard, per_shard = (given.pop(key, None) for key in _OF_SHARDS)
-    if given.get("texts") is not None:
-        given["texts"] = Collection(given["texts"], shard or 0, per_shard)
+    _select_shard(given)
     if signs:
         given["signature"] = f"{signature(critic, options, critic.data.signed_stage(name))}|run_seed:{given['seed']}"
     if stage.options:
@@ -68,6 +67,27 @@ def run_critic(
         run_by_fold(function, name, count_folds(critic.data, name, options), arguments_of_stage, output)
     require_written(stage, critic.package, output, given.get("evidence"))
     check_output(critic, name, given, output)
+
+
+def run_embedding(options: str, inputs: Iterable[str], values: Iterable[str], output: Path) -> None:
+    """Run the stage that embeds sentences (`sentence_encoding.STAGE`); see `run_critic`.
+
+    Parameters
+    ----------
+    options
+        `SentenceEncoding` as JSON.
+    """
+    given = arguments(STAGE, inputs, values, accepted=_OF_SHARDS)
+    _select_shard(given)
+    STAGE.function("")(**given, options=SentenceEncoding.model_validate_json(options), output=output)
+    require_written(STAGE, "", output)
+
+
+def _select_shard(given: dict[str, Any]) -> None:
+    """Replace the path of texts by the `Collection` of them, or of the shard that the values select."""
+    shard, per_shard = (given.pop(key, None) for key in _OF_SHARDS)
+    if given.get("texts") is not None:
+        given["texts"] = Collection(given["texts"], shard or 0, per_shard)
 
 
 def _restricted(options: Options, names: Iterable[str]) -> Options:

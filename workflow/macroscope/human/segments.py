@@ -10,9 +10,10 @@ from macroscope.criticize.reading import recognize_language
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, read_lines, write_lines
 from macroscope.critics.narrative.examples import NONE, Examples, read_examples
-from macroscope.critics.narrative.narratives import Narratives, read_corpus_narratives
 from macroscope.critics.narrative.options import Task
 from macroscope.critics.narrative.plan import NAME
+from macroscope.critics.narratives import Narratives
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, atomic

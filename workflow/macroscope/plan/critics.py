@@ -8,6 +8,7 @@ Names of the inputs of stages:
     inference        output of `train`                scores           of the system
     prior            output of `fit_prior`            all_evidence     of every system of the corpus
     shared           output of `learn_shared`         own_evidence     of the system
+    sentence_vectors of the system (`plan.sentence_vectors`)
 
 Any other name belongs to the critic's own plan, whose method `inputs` returns the files that figures and report read,
 and `stage_input` those that other stages read.
@@ -26,6 +27,7 @@ from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.matched_length import matched_reference, original_system, reference_of
 from macroscope.options import CONTROL
 from macroscope.plan.comparisons import Comparisons
+from macroscope.plan.sentence_vectors import SentenceVectorsPlan
 from macroscope.stages import Function, Stage, Wildcards, as_json, module_of
 
 if TYPE_CHECKING:
@@ -75,6 +77,8 @@ _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statis
 """Stage -> further modules that compute for it."""
 _OF_DOCUMENTS = ("two_sample_test", "compare_pairs", "measure_power")
 """Stages that read a critic's features of single documents."""
+SENTENCE_VECTORS = "sentence_vectors"
+"""Name of the input that several critics may share."""
 ALL_SYSTEMS = "all_"
 """Beginning of the name of an input that every system of the corpus has."""
 
@@ -87,17 +91,20 @@ class CriticsPlan(Comparisons):
     counted
         Function of the path of a collection that returns the file with the number of its documents; the rules set it
         to their checkpoint's output.
+    sentence_vectors
+        Plan of the sentences that critics embed.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
         super().__init__(config, corpora, systems)
         self.counted: Callable[[str], str] = _not_counted
+        self.sentence_vectors = SentenceVectorsPlan(self)
         self._check_processes()
 
     def jobs(self) -> list[Job]:
-        """Return the jobs of every standard and shared stage, and of the critics' own plans."""
+        """Return the jobs of every standard and shared stage, of the critics' own plans, and of what critics share."""
         standard = [self._job(critic, stage) for critic in self.plugins for stage in self._standard_stages(critic)]
-        return [*standard, *(job for plan in self.own.values() for job in plan.jobs())]
+        return [*standard, *self.sentence_vectors.jobs(), *(job for plan in self.own.values() for job in plan.jobs())]
 
     def count_jobs(self) -> int:
         """Return the number of jobs of systems and critics that the config implies, without those of shards."""
@@ -127,6 +134,8 @@ class CriticsPlan(Comparisons):
                 inputs[name] = self._texts(critic)
             elif name in _OF_REFERENCE:
                 inputs[name] = self._of_reference(name, critic)
+            elif name == SENTENCE_VECTORS:
+                inputs[name] = self._vectors_of_sentences(critic)
             elif _is_own(name):
                 place = self._of_own_plan(critic, stage, name)
                 inputs |= {name: place} if place is not None else {}
@@ -158,6 +167,15 @@ class CriticsPlan(Comparisons):
             )
 
         return path
+
+    def _vectors_of_sentences(self, critic: str) -> Function:
+        """Return an input function: the folder of vectors that the stage `project` reads, if there is one."""
+
+        def folder(wildcards: Wildcards) -> str | list[str]:
+            shard = wildcards.shard if self.is_sharded else None
+            return self.sentence_vectors.folder(critic, wildcards.corpus, wildcards.system, shard) or []
+
+        return folder
 
     def _texts(self, critic: str) -> str | Function:
         if self._reads_whole_corpus(critic):
@@ -354,7 +372,8 @@ class CriticsPlan(Comparisons):
 
 def _is_own(name: str) -> bool:
     """Return whether an input belongs to the critic's own plan: it may be a file of the user."""
-    return name not in (*PLACES, "shards_of_latents") and name.removeprefix(ALL_SYSTEMS) not in (*PLACES, "statistics")
+    shared = (*PLACES, "shards_of_latents", SENTENCE_VECTORS)
+    return name not in shared and name.removeprefix(ALL_SYSTEMS) not in (*PLACES, "statistics")
 
 
 def _wildcards(place: str) -> list[str]:

@@ -24,13 +24,13 @@ from macroscope.critics.attributions import Span
 from macroscope.critics.language_fit import language_fit
 from macroscope.critics.narrative.attribution import locate_sentences
 from macroscope.critics.narrative.detector import Detector, read_narratives
-from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder
+from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.judges import train
 from macroscope.critics.narrative.latents import ORDER_MODEL
 from macroscope.critics.narrative.moved_sentences import gains_of_moving
-from macroscope.critics.narrative.narratives import Narratives, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.critics.narrative.sentence_order import OrderModel
+from macroscope.critics.narratives import Narratives, split_narratives
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.sentences import split_sentences
@@ -147,11 +147,11 @@ def make_table(
     texts: Mapping[str, Sequence[Document]], judges: Judges, options: NarrativeOptions, language: str
 ) -> pd.DataFrame:
     """Return the rows of all sentences of the systems' texts: `COLUMNS`."""
-    encoder = load_sentence_encoder(options)
+    embedder = sentence_embedder(options)
     rows = []
     for system, documents in texts.items():
         narratives = split_narratives(documents, language, from_source=False)
-        narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder))
+        narratives = narratives.with_vectors(*embedder.embed(narratives.sentences))
         probabilities = read_narratives(judges.detector, narratives)
         for document, out_of_place, gains in zip(
             documents, probabilities, _gains(judges.order, narratives), strict=True

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from macroscope.critics.narrative.narratives import Narratives
+from macroscope.critics.narratives import Narratives
 
 
 def make_narratives(lengths, *, splits=None, vectors=None, write=None, name="n"):

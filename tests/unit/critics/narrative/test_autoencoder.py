@@ -20,9 +20,12 @@ from macroscope.critics.narrative.autoencoder import (
 )
 from macroscope.critics.narrative.corruption import corrupt
 from macroscope.critics.narrative.detector import new_detector
-from macroscope.critics.narrative.embedding import embed_sentences, embed_unique, load_sentence_encoder
+from macroscope.critics.narrative.embedding import embed_by_autoencoder, sentence_embedder
 from macroscope.critics.narrative.infilling import infill
 from macroscope.critics.narrative.options import AutoencoderOptions, DetectorOptions, NarrativeOptions
+from macroscope.critics.sentence_embedding import embed_sentences
+from macroscope.critics.sentence_encoding import encoding_of
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
@@ -201,7 +204,7 @@ def writer(corpus, encoder, tmp_path_factory):
 
 
 def test_learnt_sentences_are_generated_from_their_embeddings(writer, encoder):
-    vectors, _ = embed_unique(SENTENCES, load_sentence_encoder(options_of(encoder)))
+    vectors, _ = sentence_embedder(options_of(encoder)).embed(SENTENCES)
     for beams in (1, 3):
         written = Decoder(writer, vectors.shape[1]).generate(vectors, beams, 40, at_once=7)
         accuracy = np.mean([generated == original for generated, original in zip(written, SENTENCES, strict=True)])
@@ -241,8 +244,12 @@ def test_trained_encoder_is_saved(corpus, encoder, tmp_path):
     folder = fit(corpus, encoder, tmp_path / "out", epochs=3, train_encoder=True)
     before, after = (AutoModel.from_pretrained(place).state_dict() for place in (encoder, folder / "encoder"))
     assert any(not torch.equal(before[name], after[name]) for name in before)
-    vectors, _ = embed_unique(SENTENCES[:3], load_sentence_encoder(options_of(encoder), folder))
-    assert vectors.shape == (3, 32)
+    given = {"options": options_of(encoder), "language": "en"}
+    embed_by_autoencoder(folder, corpus / "documents.parquet", **given, output=tmp_path / "e")
+    trained = read_corpus_narratives(corpus / "documents.parquet", "en", tmp_path / "e").vectors
+    original, _ = sentence_embedder(options_of(encoder)).embed(SENTENCES)
+    assert trained.shape[1] == 32
+    assert np.abs(trained[:3].astype(float) - original[:3]).max() > 0.01
 
 
 def test_sentences_are_generated_for_damaged_places(corpus, writer, encoder, tmp_path):
@@ -255,7 +262,7 @@ def test_sentences_are_generated_for_damaged_places(corpus, writer, encoder, tmp
         (tmp_path / task).mkdir()
         new_detector(options, detector, task, 32, 0).save(tmp_path / task)
         if task == "missing":
-            embed_sentences(documents, **given, output=tmp_path / "e")
+            embed_sentences(documents, options=encoding_of(options), language="en", output=tmp_path / "e")
         infill(
             documents, tmp_path / task, tmp_path / "e", tmp_path / "c.parquet", writer,
             **given, resampling=Resampling(resamples=20), task=task, output=tmp_path / f"{task}-out",

@@ -8,8 +8,8 @@ import pytest
 from macroscope.critics.narrative.baselines import predict_by_position, predict_by_single_sentence
 from macroscope.critics.narrative.corruption import corrupt_splits
 from macroscope.critics.narrative.evaluation import collect_decisions
-from macroscope.critics.narrative.narratives import split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.critics.narratives import split_narratives
 from macroscope.documents import Document
 from macroscope.resampling import Resampling
 from macroscope.statistics.detection import auc, detection_metrics

@@ -1,7 +1,5 @@
 """Tests of the narrative critic's plan: inputs of jobs, and what jobs share."""
 
-import json
-
 import pytest
 
 from macroscope.critics.narrative.options import NarrativeOptions
@@ -30,6 +28,17 @@ def inputs_of(stage, critics_plan, **wildcards):
     return {name: path for name, path in files.items() if path}
 
 
+def shared_job(critics_plan):
+    """Return the job that embeds sentences for all critics."""
+    return next(job for job in critics_plan.jobs() if job.name == "embed_sentences")
+
+
+def shared_inputs(critics_plan, **wildcards):
+    """Return its input files by name."""
+    given = {name: path(names(**wildcards)) for name, path in shared_job(critics_plan).inputs.items()}
+    return {name: path for name, path in given.items() if path}
+
+
 def values_of(stage, critics_plan, **wildcards):
     """Return the values of a job, as "name=value"."""
     return job(stage, critics_plan).values(names(**wildcards))[1::2]
@@ -41,7 +50,7 @@ def detect(critics_plan, detector, critic="narrative", task="missing", corpus="w
 
 
 def kind_of(folder):
-    """Return the kind of embedding from the folder of a corpus's, ".../embeddings/<kind>/split.all"."""
+    """Return the encoding from the folder of a corpus's vectors, ".../<encoding>/split.all"."""
     return folder.split("/")[-2]
 
 
@@ -80,7 +89,8 @@ def test_a_detector_is_trained_on_the_damage_and_the_embeddings_of_its_corpus():
     inputs = detect(critics_plan, "judge")
     assert inputs["documents"] == DOCUMENTS.format("wiki")
     assert inputs["corrupted"] == f"{OWN}/corrupted/missing.parquet"
-    assert inputs["embeddings"].startswith(f"{OWN}/embeddings/plain-")
+    assert inputs["embeddings"].startswith("results/default/sentences/wiki/")
+    assert inputs["embeddings"].endswith("/split.all")
     assert "pretrained" not in inputs
     detect_job = job("detect", critics_plan)
     assert detect_job.name == "detect_narrative"
@@ -100,39 +110,24 @@ def test_the_order_is_learned_from_the_embeddings_of_the_judge():
     assert embeddings == detect(plan(), "judge")["embeddings"]
 
 
-def test_one_judge_alone_embeds_what_it_reads_itself():
-    assert "embeddings" not in plan().inputs("narrative", "project")
-    path = plan().inputs("narrative", "project")["known_sentences"](names(corpus="wiki"))
-    assert path == detect(plan(), "judge")["embeddings"]
+def vectors_read(critics_plan, system="shuffled", **shard):
+    """Return the folder of sentence vectors that the projection of a system reads."""
+    given = critics_plan.inputs("narrative", "project")
+    assert not given.get("embeddings")
+    return given["sentence_vectors"](names(corpus="wiki", system=system, **shard))
+
+
+def test_one_judge_alone_embeds_what_the_corpus_lacks():
+    assert vectors_read(plan()) == vectors_read(plan(), "control") == detect(plan(), "judge")["embeddings"]
     others = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-first"]}]
-    assert "embeddings" not in plan(others, {"first": {"pooling": "first"}}).inputs("narrative", "project")
-    assert "embeddings" in plan(others, {"first": {"draws": 2}}).inputs("narrative", "project")
-
-
-@pytest.mark.parametrize("shards", [None, 1000])
-def test_texts_that_several_judges_read_are_embedded_once(shards):
-    both = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-more"]}]
-    critics_plan = plan(both, {"more": {"draws": 9}}, documents_per_shard=shards)
-    where = names(corpus="wiki", system="shuffled", shard="2")
-    assert "known_sentences" not in critics_plan.inputs("narrative", "project")
-    inputs = critics_plan.inputs("narrative", "project")["embeddings"](where)
-    embeddings = detect(critics_plan, "judge")["embeddings"].removesuffix("split.all")
-    assert inputs == f"{embeddings}shuffled{'/2' if shards else ''}"
-    collection = inputs.removeprefix(embeddings)
-    where = {"corpus": "wiki", "kind": kind_of(embeddings + "split.all")}
-    system, everything = where | {"collection": collection}, where | {"collection": "split.all"}
-    samples = "results/default/systems/wiki/shuffled/samples.parquet"
-    assert inputs_of("embed_sentences", critics_plan, **system) == {"texts": samples}
-    shard = ["texts_shard=2", "texts_per_shard=1000"] if shards else []
-    assert values_of("embed_sentences", critics_plan, **system) == ["language=en", *shard]
-    assert inputs_of("embed_sentences", critics_plan, **everything) == {"documents": DOCUMENTS.format("wiki")}
-    assert values_of("embed_sentences", critics_plan, **everything) == ["language=en"]
+    assert vectors_read(plan(others, {"first": {"pooling": "first"}})).endswith("/split.all")
+    assert vectors_read(plan(others, {"first": {"draws": 2}})).endswith("/shuffled")
 
 
 def test_a_detector_of_words_reads_no_embeddings():
     critics_plan = plan(detector={"level": "token"})
     assert "embeddings" not in detect(critics_plan, "judge")
-    assert not critics_plan.inputs("narrative", "project").get("embeddings")
+    assert not vectors_read(critics_plan)
     assert not critics_plan.inputs("narrative", "train").get("embeddings")
 
 
@@ -182,14 +177,8 @@ def test_variants_share_the_embeddings_of_the_critic_where_they_embed_alike():
     critics_plan = plan([{"corpus": "wiki", "systems": ["shuffled"], "critics": critics}], variants)
     inputs = [detect(critics_plan, "judge", critic) for critic in critics]
     assert inputs[0]["embeddings"] == inputs[1]["embeddings"] != inputs[2]["embeddings"]
-    assert inputs[2]["embeddings"].startswith(f"{OWN}/embeddings/")
+    assert inputs[2]["embeddings"].startswith("results/default/sentences/wiki/")
     assert inputs[1]["corrupted"] == f"{FOLDER}/narrative-long/wiki/corrupted/missing.parquet"
-    embed = job("embed_sentences", critics_plan)
-    poolings = [
-        json.loads(embed.options(names(corpus="wiki", kind=kind_of(files["embeddings"]))))["pooling"]
-        for files in inputs
-    ]
-    assert poolings == ["mean", "mean", "first"]
     assert job("detect", critics_plan).constraints["critic"].count("|") == 2
 
 
@@ -197,11 +186,19 @@ def test_embeddings_by_a_trained_encoder_wait_for_it():
     critics_plan = plan(**PARTS)
     embeddings = detect(critics_plan, "dae")["embeddings"]
     where = {"corpus": "wiki", "collection": "split.all"}
-    inputs = inputs_of("embed_sentences", critics_plan, **where, kind=kind_of(embeddings))
+    inputs = inputs_of("embed_by_autoencoder", critics_plan, **where, kind=kind_of(embeddings))
     assert inputs["documents"] == DOCUMENTS.format("wiki")
     assert inputs["autoencoder"].startswith(f"{OWN}/autoencoders/dae")
-    plain = kind_of(detect(critics_plan, "judge")["embeddings"])
-    assert "autoencoder" not in inputs_of("embed_sentences", critics_plan, **where, kind=plain)
+    assert detect(critics_plan, "judge")["embeddings"].startswith("results/default/sentences/wiki/")
+
+
+def test_a_judge_with_a_trained_encoder_reads_vectors_of_that_encoder_alone():
+    judge = SENTENCE | {"autoencoder": "dae"}
+    critics_plan = plan(autoencoders={"dae": {"train_encoder": True}}, detector=judge)
+    given = critics_plan.inputs("narrative", "project")
+    where = names(corpus="wiki", system="shuffled")
+    assert not given["sentence_vectors"](where)
+    assert given["embeddings"](where) == detect(critics_plan, "judge")["embeddings"].replace("split.all", "shuffled")
 
 
 def test_an_autoencoder_stands_with_the_corpus_that_it_learns_from():
@@ -236,19 +233,21 @@ def test_pretraining_reads_the_other_corpus_embedded_in_the_same_way():
         assert before["embeddings"] == then["embeddings"].replace("/wiki/", "/web/")
         assert then["pretrained"] == f"{OWN}/pretrained/missing.{name}"
         # The job that makes these embeddings is there, and knows by what.
-        kind = kind_of(before["embeddings"])
-        inputs = inputs_of("embed_sentences", critics_plan, corpus="web", kind=kind, collection="split.all")
-        assert ("autoencoder" in inputs) == (name == "warm-dae")
+        where, kind = {"corpus": "web", "collection": "split.all"}, kind_of(before["embeddings"])
+        if name == "warm-dae":
+            assert "autoencoder" in inputs_of("embed_by_autoencoder", critics_plan, **where, kind=kind)
+        else:
+            assert shared_inputs(critics_plan, **where, encoding=kind) == {"documents": DOCUMENTS.format("web")}
     assert "web" in critics_plan.corpora_used
 
 
 def test_a_corpus_is_cut_in_its_own_language_for_pretraining():
     critics_plan = plan(pretraining={"corpus": "german"}, compared={"warm": SENTENCE | {"pretrained": True}})
-    where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "warm"}
-    kind = kind_of(inputs_of("pretrain", critics_plan, **where)["embeddings"])
-    embeds = values_of("embed_sentences", critics_plan, corpus="german", kind=kind, collection="split.all")
-    assert "language=de" in embeds
-    assert "language=de" in values_of("pretrain", critics_plan, **where)
+    pretrained = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "warm"}
+    kind = kind_of(inputs_of("pretrain", critics_plan, **pretrained)["embeddings"])
+    where = names(corpus="german", encoding=kind, collection="split.all")
+    assert "language=de" in shared_job(critics_plan).values(where)
+    assert "language=de" in values_of("pretrain", critics_plan, **pretrained)
 
 
 def test_every_detector_is_shown_and_those_that_write_with_what_they_wrote():

@@ -6,13 +6,15 @@ import pytest
 
 from macroscope.critics.narrative import projection
 from macroscope.critics.narrative.detector import new_detector, read_narratives
-from macroscope.critics.narrative.embedding import embed_sentences, embed_unique, load_sentence_encoder
+from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.incoherence import Scale, write_scales
 from macroscope.critics.narrative.latents import ORDER_MODEL
-from macroscope.critics.narrative.narratives import split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narrative.projection import project
 from macroscope.critics.narrative.sentence_order import OrderModel
+from macroscope.critics.narratives import split_narratives
+from macroscope.critics.sentence_embedding import embed_sentences
+from macroscope.critics.sentence_encoding import encoding_of
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from ....tiny import simulated_documents, write_encoder
@@ -61,7 +63,7 @@ def test_the_order_is_null_without_a_model_and_for_short_texts(made, tmp_path):
     assert projected(made, tmp_path / "none.parquet")["order"].isna().all()
     texts = Collection(folder / "texts.parquet")
     narratives = split_narratives(texts, "en", from_source=False)
-    vectors, cut = embed_unique(narratives.sentences, load_sentence_encoder(options))
+    vectors, cut = sentence_embedder(options).embed(narratives.sentences)
     width = vectors.shape[1]
     model = OrderModel(np.zeros(width), np.eye(width), np.arange(width) / width, np.ones(9))
     model.save(folder / ORDER_MODEL)
@@ -103,8 +105,8 @@ def test_given_embeddings_give_the_same_probabilities(size, made, tmp_path, monk
     parts = []
     for shard in range(-(-9 // size)):
         texts = Collection(folder / "texts.parquet", shard, size)
-        embed_sentences(texts=texts, options=options, language="en", output=tmp_path / f"e{shard}")
-        parts.append(projected(made, tmp_path / f"{shard}.parquet", texts, embeddings=tmp_path / f"e{shard}"))
+        embed_sentences(texts=texts, options=encoding_of(options), language="en", output=tmp_path / f"e{shard}")
+        parts.append(projected(made, tmp_path / f"{shard}.parquet", texts, sentence_vectors=tmp_path / f"e{shard}"))
     assert_same(here, pd.concat(parts, ignore_index=True))
 
 
@@ -117,7 +119,7 @@ def test_other_tasks_are_null_and_token_detectors_need_no_embeddings(made, tmp_p
     detector = new_detector(token_options, token_options.detector, "missing", 0, 0)
     detector.save(tmp_path / "missing")
     write_scales({}, tmp_path)
-    monkeypatch.setattr(projection, "load_sentence_encoder", None)
+    monkeypatch.setattr(projection, "sentence_embedder", None)
     texts = Collection(folder / "texts.parquet")
     project(texts, tmp_path, options=token_options, language="en", output=tmp_path / "l.parquet")
     table = pd.read_parquet(tmp_path / "l.parquet")

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from macroscope.critics.narrative.narratives import Narratives
 from macroscope.critics.narrative.sentence_order import (
     FEWEST_NARRATIVES,
     LAGS,
@@ -13,6 +12,7 @@ from macroscope.critics.narrative.sentence_order import (
     fit_order,
     reorder,
 )
+from macroscope.critics.narratives import Narratives
 
 WIDTH = 12
 

@@ -15,10 +15,11 @@ from macroscope.critics.narrative import training as narrative
 from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, make_checked_examples
 from macroscope.critics.narrative.corruption import corrupt, corrupt_splits
 from macroscope.critics.narrative.detector import Detector
-from macroscope.critics.narrative.embedding import embed_sentences
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions
 from macroscope.critics.narrative.report import detection_table
 from macroscope.critics.narrative.training import _calibrate, _require_segments, _Training, pretrain, train_detector
+from macroscope.critics.sentence_embedding import embed_sentences
+from macroscope.critics.sentence_encoding import encoding_of
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
@@ -153,7 +154,7 @@ def corpus(tmp_path_factory):
     )
     for task in ("missing", "discordant"):
         corrupt(documents, options=options, language="en", seed=3, task=task, output=folder / f"{task}.parquet")
-    embed_sentences(documents, options=options, language="en", output=folder / "embeddings")
+    embed_sentences(documents, options=encoding_of(options), language="en", output=folder / "embeddings")
     return folder, options
 
 

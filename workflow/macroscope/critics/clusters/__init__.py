@@ -34,12 +34,13 @@ CRITIC = Critic(
     },
     gives_log_q=True,
     attribution=AttributionScore("latent NLL of the text's cluster", "nats"),
-    criticize={"max_tokens": 256},
+    sentences="options:read_sentences",
+    criticize={"pooling": "sentences", "max_tokens": 64},
     plan="plan:ProbingPlan",
     stages={
         "project": Stage(
             "embeddings:project",
-            inputs="texts signature",
+            inputs="texts sentence_vectors? language signature",
             options="encoder pooling max_tokens precision",
             model_option="encoder",
             minutes=240,

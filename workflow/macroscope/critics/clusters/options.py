@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from macroscope.critics.sentence_encoding import SentenceReading, encoding_of
 from macroscope.models import Precision
 from macroscope.options import ConfigView, Name, Options, require_name
 
@@ -18,13 +19,16 @@ class EmbeddingOptions(Options):
         " resources/models.yaml, a Hugging Face name or a folder; an encoder or a causal language model"
         " (paper: gpt2-xl).",
     )
-    pooling: Literal["mean", "last", "first"] = Field(
+    pooling: Literal["sentences", "mean", "last", "first"] = Field(
         "mean",
-        description="Text embedding from the last layer's vectors: their mean, that of the last token (paper, for"
-        " GPT-2) or of the first (paper, for BERT: CLS).",
+        description="Text embedding. sentences: mean and standard deviation of the vectors of its sentences, each of"
+        " length 1 and the mean of the last layer's vectors. Else, from the last layer's vectors of the whole text:"
+        " their mean, that of the last token (paper, for GPT-2) or of the first (paper, for BERT: CLS).",
     )
     max_tokens: int = Field(
-        512, ge=2, description="Length at which texts are cut; the report has the share of cut texts."
+        512,
+        ge=2,
+        description="Length at which texts, or their sentences, are cut; the report has the share of cut texts.",
     )
     precision: Precision = "float32"
 
@@ -132,3 +136,8 @@ class ClustersOptions(EmbeddingOptions):
                     f"{place}.probing: corpus '{probing.corpus}' is listed twice; put all its encoders into one entry"
                 )
             seen.add(probing.corpus)
+
+
+def read_sentences(options: EmbeddingOptions) -> SentenceReading | None:
+    """Return how the sentences of texts are embedded; None if texts are embedded as a whole."""
+    return SentenceReading(encoding_of(options, pooling="mean")) if options.pooling == "sentences" else None

@@ -78,22 +78,23 @@ def embed_corpus(documents: Path, *, encoder: str, options: ClustersOptions, out
         Name of the encoder in the only entry of `options.probing`.
     """
     # Encoders and tokenizers are slow to import, and every comparison imports this module for its statistics.
-    from macroscope.critics.clusters.embeddings import embed_batches, load_text_encoder
+    from macroscope.critics.clusters.embeddings import join_lines, load_embedding
     from macroscope.critics.tendencies.features import count_features
     from macroscope.natural_language.tokens import make_tokenizer
 
-    loaded_encoder = load_text_encoder(options.probing[0].encoders[encoder])
     language = read_provenance(documents).options.get("language", "en")
+    width, embed = load_embedding(options.probing[0].encoders[encoder], language)
     tokenize, words = make_tokenizer(language), stop_words(language)
     fields = [("split", pa.string()), ("label", pa.string()), *((name, pa.float64()) for name in SHARES)]
-    schema = pa.schema([*fields, ("embedding", pa.list_(pa.float32(), loaded_encoder.width))])
+    schema = pa.schema([*fields, ("embedding", pa.list_(pa.float32(), width))])
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for batch, texts, vectors, _ in embed_batches(Collection(documents).batches(), loaded_encoder):
-            counts = {name: column.astype(float) for name, column in count_features(tokenize(texts), words).items()}
+        for batch in Collection(documents).batches():
+            tokens = tokenize([join_lines(document) for document in batch])
+            counts = {name: column.astype(float) for name, column in count_features(tokens, words).items()}
             columns = {"split": [d.split for d in batch], "label": [d.label for d in batch]}
             with np.errstate(invalid="ignore"):  # a text without tokens has no shares
                 columns |= {name: counts[count] / counts["tokens"] for name, count in SHARES.items()}
-            columns["embedding"] = vector_column(vectors)
+            columns["embedding"] = vector_column(embed(batch)[0])
             writer.write_table(pa.table(columns, schema=schema))
 
 

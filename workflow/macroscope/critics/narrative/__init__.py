@@ -52,6 +52,7 @@ CRITIC = Critic(
         ),
     },
     features="features:read_features",
+    sentences="options:read_sentences",
     plan="plan:NarrativePlan",
     attribution=AttributionScore(
         "incoherence: order of the sentences, and places that seem damaged",
@@ -68,7 +69,7 @@ CRITIC = Critic(
         ),
         "project": Stage(
             "projection:project",
-            inputs="texts inference embeddings? known_sentences? language signature",
+            inputs="texts inference sentence_vectors? embeddings? language signature",
             options=f"tasks {_SENTENCES} detector",
             model_option="encoder",
             minutes=240,
@@ -83,9 +84,9 @@ CRITIC = Critic(
             inputs="inference all_evidence detectors infilled",
             options="compared pretraining generation retrieval_shards test_segments",
         ),
-        "embed_sentences": Stage(
-            "embedding:embed_sentences",
-            inputs="documents? texts? autoencoder? language",
+        "embed_by_autoencoder": Stage(
+            "embedding:embed_by_autoencoder",
+            inputs="autoencoder documents? texts? language",
             options="encoder pooling max_tokens precision",
             model_option="encoder",
             minutes=480,

@@ -15,9 +15,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import AutoModelForCausalLM, set_seed
 
-from macroscope.critics.narrative.narratives import read_corpus_narratives
 from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOptions
 from macroscope.critics.narrative.tensors import Rows
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.critics.text_encoder import pool
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from macroscope.critics.narrative.examples import Examples
-from macroscope.critics.narrative.narratives import Narratives
+from macroscope.critics.narratives import Narratives
 
 MOST_SENTENCES = 50_000
 FEATURES = 1 << 16

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from macroscope.critics.narrative.examples import NONE, Examples
-from macroscope.critics.narrative.narratives import Narratives
 from macroscope.critics.narrative.options import Task
+from macroscope.critics.narratives import Narratives
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_as, require_regular, write_text
 from macroscope.statistics.detection import Decisions

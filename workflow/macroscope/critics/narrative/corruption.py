@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 from macroscope.critics.narrative.checked_segments import CheckedSegment, make_checked_examples, read_lines
 from macroscope.critics.narrative.distractors import Pool, Replacements, find_replacements
 from macroscope.critics.narrative.examples import NONE, Examples, make_examples, write_examples
-from macroscope.critics.narrative.narratives import Narratives, read_corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions, Task
 from macroscope.critics.narrative.retrieval import Matches, find_best_matches
 from macroscope.critics.narrative.segments import (
@@ -24,6 +23,8 @@ from macroscope.critics.narrative.segments import (
     segment_sampling,
 )
 from macroscope.critics.narrative.similarity import BertScore
+from macroscope.critics.narratives import Narratives
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import SPLITS
 from macroscope.files import atomic
 

@@ -12,7 +12,6 @@ from scipy.special import expit
 
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.latents import DETECTOR_INFO, ENCODER, WEIGHTS
-from macroscope.critics.narrative.narratives import Integers, Narratives
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions, Task
 from macroscope.critics.narrative.segments import segment_sampling
 from macroscope.critics.narrative.sentence_detector import SentenceBatches, SentenceDetector, Size, choose_size
@@ -25,6 +24,7 @@ from macroscope.critics.narrative.token_detector import (
     load_encoder,
     save_encoder,
 )
+from macroscope.critics.narratives import Integers, Narratives
 from macroscope.files import read_json, write_json
 
 Floats = npt.NDArray[np.float64]

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from macroscope.critics.narrative.examples import NONE
-from macroscope.critics.narrative.narratives import Integers
 from macroscope.critics.narrative.retrieval import Matches
+from macroscope.critics.narratives import Integers
 
 Similarity = Callable[[Sequence[str], Sequence[str]], npt.NDArray[np.float64]]
 _TRIES = 1000

@@ -13,7 +13,7 @@ from macroscope.critics.narrative.checked_segments import CheckedSegment, collec
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.latents import ERRORS, EVALUATION, METRICS, ROC, SPEED
-from macroscope.critics.narrative.narratives import Narratives
+from macroscope.critics.narratives import Narratives
 from macroscope.files import write_json
 from macroscope.resampling import Resampling
 from macroscope.statistics.detection import Decisions, answer_metrics, best_threshold, detection_metrics, roc_curve

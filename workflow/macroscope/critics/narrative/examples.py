@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.narrative.narratives import Integers, Narratives
 from macroscope.critics.narrative.options import Task
 from macroscope.critics.narrative.segments import Segment
+from macroscope.critics.narratives import Integers, Narratives
 
 NONE = -1
 """Placeholder for a missing sentence, label or target."""

@@ -9,8 +9,8 @@ import pandas as pd
 
 from macroscope.critics.latents import stream_latents
 from macroscope.critics.narrative.latents import LATENTS
-from macroscope.critics.narrative.narratives import split_document
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
+from macroscope.critics.narratives import split_document
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv

@@ -16,8 +16,9 @@ from macroscope.critics.narrative.generation import (
     compute_generation_metrics,
     read_wordnet,
 )
-from macroscope.critics.narrative.narratives import Vectors, read_corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
+from macroscope.critics.narratives import Vectors
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.resampling import Resampling

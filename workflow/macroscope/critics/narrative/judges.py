@@ -6,9 +6,10 @@ from pathlib import Path
 
 from macroscope.critics.narrative.incoherence import Scale, describe_incoherence, fit_scales, write_scales
 from macroscope.critics.narrative.latents import ORDER_MODEL
-from macroscope.critics.narrative.narratives import Narratives, read_corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions
 from macroscope.critics.narrative.sentence_order import OrderModel, fit_order, judge_orders
+from macroscope.critics.narratives import Narratives
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
 

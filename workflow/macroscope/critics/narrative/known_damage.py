@@ -14,9 +14,9 @@ import pandas as pd
 from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.latents import DETECTION_COUNTS, OPERATING_POINT
-from macroscope.critics.narrative.narratives import Narratives
 from macroscope.critics.narrative.operating_point import choose_operating_point
 from macroscope.critics.narrative.options import Task
+from macroscope.critics.narratives import Narratives
 from macroscope.files import write_json
 from macroscope.tables import write_csv
 

@@ -7,8 +7,8 @@ A sentence that was moved away from its place breaks the order in two places. Pu
 import numpy as np
 import numpy.typing as npt
 
-from macroscope.critics.narrative.narratives import Vectors
 from macroscope.critics.narrative.sentence_order import FEWEST_SENTENCES, LAGS, OrderModel, mean_of_others
+from macroscope.critics.narratives import Vectors
 
 Array = npt.NDArray[np.float64]
 

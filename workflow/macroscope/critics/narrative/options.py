@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from macroscope.critics.sentence_encoding import SentenceReading, encoding_of
 from macroscope.models import Precision
 from macroscope.options import CONTROL, ConfigView, Name, Options, UserPath, require_name
 
@@ -283,3 +284,14 @@ class NarrativeOptions(Options):
         for name, autoencoder in self.autoencoders.items():
             if autoencoder.corpus is not None:
                 require_name(autoencoder.corpus, config.corpora, f"{place}.autoencoders.{name}.corpus", "corpus")
+
+    def trained_encoder(self, detector: DetectorOptions) -> str | None:
+        """Return the name of the autoencoder whose encoder embeds a detector's sentences; None if none does."""
+        name = detector.autoencoder
+        return name if name is not None and self.autoencoders[name].train_encoder else None
+
+
+def read_sentences(options: NarrativeOptions) -> SentenceReading:
+    """Return how sentences are embedded that no trained encoder embeds; the judge may read others, or none."""
+    judge = options.detector
+    return SentenceReading(encoding_of(options), judge.reads_embeddings and options.trained_encoder(judge) is None)

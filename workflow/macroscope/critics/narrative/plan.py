@@ -8,34 +8,36 @@ from macroscope.corpora.raw_files import retrieved_files
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.declaration import CriticPlan
 from macroscope.critics.narrative import CRITIC
-from macroscope.critics.narrative.options import JUDGE, DetectorOptions, NarrativeOptions
+from macroscope.critics.narrative.options import JUDGE, DetectorOptions, NarrativeOptions, read_sentences
+from macroscope.critics.sentence_encoding import CORPUS, vectors_folder
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import ConfigView
 from macroscope.stages import ANY_NAME, Function, Wildcards, alternatives, as_json, flags
 
 NAME = "narrative"
-OWN = "split.all"
-"""Placeholder, instead of a system's name, for the corpus's own documents; not a valid name of a system."""
 _EMBEDDING = ("encoder", "pooling", "max_tokens")
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A way to embed sentences.
+class TrainedEncoder:
+    """An encoder that an autoencoder has trained.
 
     Attributes
     ----------
     options
-        Options of the critic or variant that embeds in this way.
+        Options of the critic or variant that embeds with it.
     autoencoder
-        Folder of the autoencoder whose encoder embeds the sentences; None: the encoder as it is.
-    name
-        Name of the folder with the embeddings.
+        Folder of the autoencoder.
     """
 
     options: NarrativeOptions
-    autoencoder: str | None
-    name: str
+    autoencoder: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the folder with the embeddings."""
+        key = f"{as_json(self.options, _EMBEDDING)} {self.autoencoder}"
+        return f"{self.autoencoder.rpartition('/')[2]}-{crc32(key.encode()):08x}"
 
 
 class NarrativePlan(CriticPlan):
@@ -87,17 +89,11 @@ class NarrativePlan(CriticPlan):
             ]
         if not options.detector.reads_embeddings:
             return None
-        if stage == "train" or (name == "known_sentences" and not self._shares(critic)):
-            return lambda wildcards: f"{self._embeddings(critic, JUDGE, wildcards.corpus)}/{OWN}"
-        if name == "known_sentences" or not self._shares(critic):
+        if stage == "train":
+            return lambda wildcards: self._embeddings(critic, JUDGE, wildcards.corpus, CORPUS)
+        if options.trained_encoder(options.detector) is None:  # it reads `sentence_vectors`
             return None
-        return lambda wildcards: "/".join(
-            [
-                self._embeddings(critic, JUDGE, wildcards.corpus),
-                wildcards.system,
-                *([wildcards.shard] if self.size else []),
-            ]
-        )
+        return lambda wildcards: self._embeddings(critic, JUDGE, wildcards.corpus, self._collection(wildcards))
 
     # ---- the rules of rules/critics/narrative.smk ------------------------------------------------------------------
 
@@ -106,13 +102,12 @@ class NarrativePlan(CriticPlan):
         return {"documents": self._documents(wildcards.corpus)}
 
     def embedded(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the inputs of embedding: a corpus's documents or a system's texts, and the autoencoder, if any."""
+        """Return the inputs of embedding by a trained encoder: a corpus's documents or a system's texts, and itself."""
         system = wildcards.collection.partition("/")[0]
         files = {"texts": f"{self.results}/systems/{wildcards.corpus}/{system}/samples.parquet"}
-        if system == OWN:
+        if system == CORPUS:
             files = {"documents": self._documents(wildcards.corpus)}
-        autoencoder = self._kinds[wildcards.kind].autoencoder
-        return files | ({"autoencoder": autoencoder} if autoencoder else {})
+        return files | {"autoencoder": self._trained_encoders[wildcards.kind].autoencoder}
 
     def damaged(self, wildcards: Wildcards) -> dict[str, str | list[str]]:
         """Return the inputs of corruption: the documents, and the retrieved matches if shards retrieve them."""
@@ -128,10 +123,11 @@ class NarrativePlan(CriticPlan):
         """Return the documents and embeddings that a detector is pre-trained on."""
         pretraining = self._options(wildcards.critic).pretraining
         assert pretraining is not None
-        kind = self._kind(wildcards.critic, wildcards.detector, wildcards.corpus)
         return {
             "documents": self._documents(pretraining.corpus),
-            "embeddings": self._embeddings_of(kind, pretraining.corpus),
+            "embeddings": self._embeddings(
+                wildcards.critic, wildcards.detector, wildcards.corpus, CORPUS, pretraining.corpus
+            ),
         }
 
     def learnt_from(self, wildcards: Wildcards) -> dict[str, str]:
@@ -144,7 +140,7 @@ class NarrativePlan(CriticPlan):
             **self._checked(wildcards),
         }
         if detector_options.reads_embeddings:
-            files["embeddings"] = f"{self._embeddings(critic, wildcards.detector, corpus)}/{OWN}"
+            files["embeddings"] = self._embeddings(critic, wildcards.detector, corpus, CORPUS)
         if detector_options.pretrained:
             files["pretrained"] = self._place(critic, corpus, "pretrained", f"{wildcards.task}.{wildcards.detector}")
         return files
@@ -159,7 +155,7 @@ class NarrativePlan(CriticPlan):
             **({synonyms: retrieved_files(synonyms)[0]} if synonyms else {}),
             "documents": self._documents(wildcards.corpus),
             "detector": self._place(critic, corpus, "detectors", f"{wildcards.task}.{detector}"),
-            "embeddings": f"{self._embeddings(critic, detector, corpus)}/{OWN}",
+            "embeddings": self._embeddings(critic, detector, corpus, CORPUS),
             "corrupted": self._place(critic, corpus, "corrupted", f"{wildcards.task}.parquet"),
             "autoencoder": self._autoencoder(critic, name, corpus),
         }
@@ -168,7 +164,7 @@ class NarrativePlan(CriticPlan):
         """Return the jobs of the stages that only this critic has."""
         of_detector = "{task}.{detector}"
         return [
-            self._job("embed_sentences", self.embedded, self._pattern(NAME, "embeddings/{kind}/{collection}")),
+            self._job("embed_by_autoencoder", self.embedded, self._pattern(NAME, "embeddings/{kind}/{collection}")),
             self._job("retrieve", self.documents_alone, self._pattern("{critic}", "retrieved/{shard}.parquet")),
             self._job("corrupt", self.damaged, self._pattern("{critic}", "corrupted/{task}.parquet")),
             self._job("autoencode", self.documents_alone, self._pattern(NAME, "autoencoders/{autoencoder}")),
@@ -187,7 +183,7 @@ class NarrativePlan(CriticPlan):
             return [*values(wildcards), *flags("--value", shards)]
 
         return Job(
-            name=stage if stage == "embed_sentences" else f"{stage}_{NAME}",
+            name=f"{stage}_{NAME}",
             command=f"critics run --critic {NAME} --stage {stage}",
             stage=declared,
             inputs={name: _input_of(inputs, name) for name in declared.input_names},
@@ -233,47 +229,38 @@ class NarrativePlan(CriticPlan):
         pairs = ((critic, comparison.corpus) for comparison in self.config.comparisons for critic in comparison.critics)
         return list(dict.fromkeys(pair for pair in pairs if pair[0] in self._names))
 
-    def _shares(self, critic: str) -> bool:
-        """Return whether a judge reads embeddings of systems' texts from separate jobs.
-
-        If only one judge reads them, separate jobs would cost more than they save.
-        """
-        corpora = [corpus for name, corpus in self._judged if name == critic]
-        judges = [(self._kind(name, JUDGE, corpus).name, corpus) for name, corpus in self._judged if self._embeds(name)]
-        kinds = {(self._kind(critic, JUDGE, corpus).name, corpus) for corpus in corpora}
-        trained = any(self._kind(critic, JUDGE, corpus).autoencoder for corpus in corpora)
-        return trained or any(judges.count(pair) > 1 for pair in kinds)
-
-    def _embeds(self, critic: str) -> bool:
-        """Return whether a critic's judge reads embeddings."""
-        return self._options(critic).detector.reads_embeddings
-
     @cached_property
-    def _kinds(self) -> dict[str, Kind]:
-        """Return all ways in which sentences are embedded, by name."""
-        kinds = (
-            self._kind(critic, detector, corpus)
+    def _trained_encoders(self) -> dict[str, TrainedEncoder]:
+        """Return all trained encoders by name."""
+        encoders = (
+            self._trained_encoder(critic, detector, corpus)
             for critic, corpus in self._judged
-            for detector, detector_options in self._options(critic).detectors().items()
-            if detector_options.reads_embeddings
+            for detector in self._options(critic).detectors()
         )
-        return {kind.name: kind for kind in kinds}
+        return {encoder.name: encoder for encoder in encoders if encoder is not None}
 
-    def _kind(self, critic: str, detector: str, corpus: str) -> Kind:
-        """Return how a detector's sentences are embedded; detectors with the same way to embed share a folder."""
+    def _trained_encoder(self, critic: str, detector: str, corpus: str) -> TrainedEncoder | None:
+        """Return the trained encoder of a detector's sentences; None if the encoder of the options embeds them."""
         options = self._options(critic)
-        name = options.detectors()[detector].autoencoder
-        autoencoder = None
-        if name is not None and options.autoencoders[name].train_encoder:
-            autoencoder = self._autoencoder(critic, name, corpus)
-        key = f"{as_json(options, _EMBEDDING)} {autoencoder}"
-        return Kind(options, autoencoder, f"{name if autoencoder else 'plain'}-{crc32(key.encode()):08x}")
+        name = options.trained_encoder(options.detectors()[detector])
+        return None if name is None else TrainedEncoder(options, self._autoencoder(critic, name, corpus))
 
-    def _embeddings(self, critic: str, detector: str, corpus: str) -> str:
-        return self._embeddings_of(self._kind(critic, detector, corpus), corpus).rpartition("/")[0]
+    def _embeddings(self, critic: str, detector: str, corpus: str, collection: str, embedded: str | None = None) -> str:
+        """Return the folder of a collection's sentence embeddings, by the encoder of a detector.
 
-    def _embeddings_of(self, kind: Kind, corpus: str) -> str:
-        return f"{self._place(NAME, corpus, 'embeddings')}/{kind.name}/{OWN}"
+        Parameters
+        ----------
+        embedded
+            Corpus of the collection; default: the judged one.
+        """
+        encoder = self._trained_encoder(critic, detector, corpus)
+        if encoder is None:
+            encoding = read_sentences(self._options(critic)).encoding
+            return vectors_folder(self.results, embedded or corpus, encoding, collection)
+        return self._place(NAME, embedded or corpus, "embeddings", encoder.name, collection)
+
+    def _collection(self, wildcards: Wildcards) -> str:
+        return f"{wildcards.system}/{wildcards.shard}" if self.size else wildcards.system
 
     def _autoencoder(self, critic: str, name: str, corpus: str) -> str:
         """Return the folder of an autoencoder, below that of the corpus that it is trained on."""
@@ -314,7 +301,7 @@ class NarrativePlan(CriticPlan):
         """Return the options of a job's critic."""
         kind, autoencoder = (getattr(wildcards, name, None) for name in ("kind", "autoencoder"))
         if kind:
-            return self._kinds[kind].options
+            return self._trained_encoders[kind].options
         return self._options(self._autoencoders[autoencoder][0] if autoencoder else wildcards.critic)
 
     def _job_options(self, wildcards: Wildcards) -> NarrativeOptions:

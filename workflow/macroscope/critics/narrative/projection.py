@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.critics.narrative.detector import Detector, read_narratives
-from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
+from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.incoherence import Scale, describe_incoherence, measure_incoherence, read_scales
 from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, ORDER, ORDER_MODEL, TASKS
-from macroscope.critics.narrative.narratives import KnownSentences, Narratives, SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.critics.narrative.sentence_order import OrderModel, judge_orders
+from macroscope.critics.narratives import Narratives, split_narratives
 from macroscope.documents import Collection
 from macroscope.progress import Progress
 from macroscope.statistics.pairing_keys import KEYS
@@ -22,8 +22,8 @@ from macroscope.statistics.pairing_keys import KEYS
 def project(
     texts: Collection,
     inference: Path,
+    sentence_vectors: Path | None = None,
     embeddings: Path | None = None,
-    known_sentences: Path | None = None,
     *,
     options: NarrativeOptions,
     language: str,
@@ -36,32 +36,25 @@ def project(
     ----------
     inference
         Folder with a detector for each task, the scales of the incoherence, and the model of the order if there is one.
+    sentence_vectors
+        Vectors of sentences (`sentence_vectors.SentenceVectors`); those of others are computed here, if a detector
+        reads them.
     embeddings
-        Embeddings of these texts' sentences; default: they are computed here, if a detector reads them.
-    known_sentences
-        Embeddings of the corpus's sentences, of which its held-out and its damaged texts have most.
+        The same by an encoder that an autoencoder has trained, of all sentences.
     """
     detectors = {task: Detector.load(inference / task) for task in options.tasks}
     reads_embeddings = any(detector.level != "token" for detector in detectors.values())
     order = OrderModel.load(inference / ORDER_MODEL) if (inference / ORDER_MODEL).exists() else None
     scales = read_scales(inference)
-    encoder = None
-    if reads_embeddings and embeddings is None:
-        require_plain_encoder(options)
-        encoder = load_sentence_encoder(options)
-    stored = None if known_sentences is None else KnownSentences(known_sentences)
+    embedder = sentence_embedder(options, sentence_vectors or embeddings) if reads_embeddings else None
     batches = batches_with_progress(texts, Progress("read narratives", len(texts), "documents"))
 
     def tables() -> Iterator[pa.Table]:
-        done = 0
         for batch in batches:
             narratives = split_narratives(batch, language, from_source=False)
-            if encoder is not None:
-                narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder, stored))
-            elif reads_embeddings and embeddings is not None:
-                narratives = SentenceVectors.read(embeddings, narratives, done)
+            if embedder is not None:
+                narratives = narratives.with_vectors(*embedder.embed(narratives.sentences))
             yield _latents_table(narratives, detectors, order, scales)
-            done += len(batch)
 
     write_latents(output, LATENTS, tables(), signature)
 

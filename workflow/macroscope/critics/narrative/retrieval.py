@@ -7,7 +7,7 @@ import bm25s
 import numpy as np
 import numpy.typing as npt
 
-from macroscope.critics.narrative.narratives import Integers
+from macroscope.critics.narratives import Integers
 from macroscope.natural_language.words import lower_case_words
 from macroscope.progress import Progress
 

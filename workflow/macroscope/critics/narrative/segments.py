@@ -16,8 +16,8 @@ from zlib import crc32
 
 import numpy as np
 
-from macroscope.critics.narrative.narratives import Narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
+from macroscope.critics.narratives import Narratives
 from macroscope.systems.perturbation.sentences import sample_non_adjacent
 
 

@@ -10,9 +10,9 @@ from torch.nn import functional
 from transformers import BertConfig, BertModel
 
 from macroscope.critics.narrative.examples import NONE, Examples
-from macroscope.critics.narrative.narratives import Narratives, Vectors
 from macroscope.critics.narrative.options import DetectorOptions
 from macroscope.critics.narrative.tensors import classification_loss, gather_embeddings, make_perceptron
+from macroscope.critics.narratives import Narratives, Vectors
 from macroscope.errors import MacroscopeError
 
 

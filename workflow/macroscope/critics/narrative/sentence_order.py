@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
 
-from macroscope.critics.narrative.narratives import Narratives, Vectors
+from macroscope.critics.narratives import Narratives, Vectors
 from macroscope.files import atomic
 
 FEWEST_SENTENCES = 3

@@ -16,9 +16,9 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 from torch.nn import functional
 
-from macroscope.critics.narrative.narratives import Vectors
 from macroscope.critics.narrative.options import Task
 from macroscope.critics.narrative.tensors import classification_loss
+from macroscope.critics.narratives import Vectors
 
 COMPONENTS = 30
 """Largest number of principal components of the sentences around a slot."""

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import Dataset
 
-from macroscope.critics.narrative.narratives import Integers, Vectors
+from macroscope.critics.narratives import Integers, Vectors
 
 
 def make_perceptron(width: int, hidden: int, out: int) -> nn.Sequential:

@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from macroscope.critics.narrative.examples import NONE, Examples
-from macroscope.critics.narrative.narratives import Integers
 from macroscope.critics.narrative.tensors import classification_loss, make_perceptron
+from macroscope.critics.narratives import Integers
 from macroscope.documents import in_batches
 from macroscope.errors import MacroscopeError
 from macroscope.pretrained import load_pretrained_encoder

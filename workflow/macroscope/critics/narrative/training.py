@@ -13,16 +13,17 @@ from sklearn.linear_model import LogisticRegression
 from macroscope.critics.narrative.checked_segments import CheckedSegment, read_lines
 from macroscope.critics.narrative.corruption import concatenate, corrupt_for_pretraining, corrupt_splits
 from macroscope.critics.narrative.detector import SEGMENTS_AT_ONCE, Detector, new_detector
-from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
+from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.evaluation import evaluate
 from macroscope.critics.narrative.examples import Examples, read_examples
 from macroscope.critics.narrative.known_damage import write_operating_point
 from macroscope.critics.narrative.latents import TRAINING, WEIGHTS
-from macroscope.critics.narrative.narratives import Narratives, Vectors, read_corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
 from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.critics.narrative.similarity_detector import LabelledPlaces, SimilarityDetector
 from macroscope.critics.narrative.tensors import Rows
+from macroscope.critics.narratives import Narratives, Vectors
+from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.resampling import Resampling
@@ -143,8 +144,7 @@ def read_embedded_corpus(documents: Path, language: str, options: NarrativeOptio
     narratives = read_corpus_narratives(documents, language)
     if options.detector.level == "token":
         return narratives
-    require_plain_encoder(options)
-    return narratives.with_vectors(*embed_unique(narratives.sentences, load_sentence_encoder(options)))
+    return narratives.with_vectors(*sentence_embedder(options).embed(narratives.sentences))
 
 
 class _Training:

@@ -1,7 +1,6 @@
-"""Narratives as sequences of sentences, with or without sentence embeddings, in memory or on disk."""
+"""Sentence embeddings on disk: those of a collection in order, and single ones found by their sentence."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -10,92 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.documents import Document, read_documents
+from macroscope.critics.narratives import Integers, Narratives, Vectors, split_narratives
+from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
-from macroscope.natural_language.sentences import split_sentences
 
-Integers = npt.NDArray[np.int64]
-Vectors = npt.NDArray[np.floating]
 Digests = npt.NDArray[np.uint64]
-
-
-def split_document(document: Document, language: str, from_source: bool = True) -> list[str]:
-    """Split a document into sentences, each one line without surrounding white space.
-
-    Parameters
-    ----------
-    from_source
-        Whether to use the sentences that the document's source gives, if any. Judged texts are always split by the
-        same rules, since a system's texts have no such sentences.
-    """
-    if from_source and document.sentences is not None:
-        sentences: Iterable[str] = document.sentences
-    else:
-        sentences = (sentence for section in document.sections for sentence in split_sentences(section.text, language))
-    return [line for sentence in sentences if (line := " ".join(sentence.split()))]
-
-
-@dataclass(frozen=True)
-class Narratives:
-    """A collection of narratives, with sentences numbered across narratives.
-
-    Attributes
-    ----------
-    ids, splits, openings
-        Attributes of each narrative; see `documents.Document`.
-    sentences
-        All sentences, narrative by narrative.
-    starts
-        Number of each narrative's first sentence, followed by the total number of sentences (narratives + 1).
-    vectors
-        Embedding of each sentence (sentences x width), or None.
-    cut
-        Whether the encoder read only a part of each sentence; None without embeddings.
-    """
-
-    ids: list[str]
-    splits: list[str]
-    openings: list[str]
-    sentences: list[str]
-    starts: Integers
-    vectors: Vectors | None = None
-    cut: npt.NDArray[np.bool_] | None = None
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def lengths(self) -> Integers:
-        """Return the number of sentences of each narrative."""
-        return np.diff(self.starts)
-
-    @property
-    def families(self) -> Integers:
-        """Return the number of each narrative's family: narratives with the same opening are versions of one story."""
-        keys = [opening or name for opening, name in zip(self.openings, self.ids, strict=True)]
-        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        return np.array([numbers[key] for key in keys], dtype=np.int64)
-
-    def of_split(self, split: str) -> list[int]:
-        """Return the numbers of the narratives of a split."""
-        return [number for number, own_split in enumerate(self.splits) if own_split == split]
-
-    def with_vectors(self, vectors: Vectors, cut: npt.NDArray[np.bool_]) -> "Narratives":
-        """Return the same narratives with embeddings."""
-        return Narratives(self.ids, self.splits, self.openings, self.sentences, self.starts, vectors, cut)
-
-
-def split_narratives(documents: Iterable[Document], language: str, from_source: bool = True) -> Narratives:
-    """Split documents into sentences; see `split_document`."""
-    ids, splits, openings, sentences = [], [], [], []
-    starts = [0]
-    for document in documents:
-        sentences += split_document(document, language, from_source)
-        ids.append(document.id)
-        splits.append(document.split)
-        openings.append(document.opening)
-        starts.append(len(sentences))
-    return Narratives(ids, splits, openings, sentences, np.array(starts, dtype=np.int64))
 
 
 class SentenceVectors:
@@ -164,6 +82,11 @@ class KnownSentences:
         self._sorted = digests[self._order]
         self._vectors = np.load(folder / SentenceVectors.VECTORS, mmap_mode="r")
         self._cut = np.load(folder / SentenceVectors.CUT, mmap_mode="r")
+
+    @property
+    def width(self) -> int:
+        """Return the dimension of a vector."""
+        return int(self._vectors.shape[1])
 
     def find(self, sentences: Sequence[str]) -> Integers:
         """Return the number of each sentence in the folder; -1 if it is not there."""

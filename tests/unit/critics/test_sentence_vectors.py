@@ -3,20 +3,17 @@
 import numpy as np
 import pytest
 
-from macroscope.critics.narrative import embedding
-from macroscope.critics.narrative.embedding import embed_sentences, embed_unique
-from macroscope.critics.narrative.narratives import (
-    KnownSentences,
-    SentenceVectors,
-    read_corpus_narratives,
-    split_document,
-    split_narratives,
-)
-from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.critics import sentence_embedding
+from macroscope.critics.narratives import split_document, split_narratives
+from macroscope.critics.sentence_embedding import SentenceEmbedder, embed_sentences, load_sentence_encoder
+from macroscope.critics.sentence_encoding import SentenceEncoding
+from macroscope.critics.sentence_vectors import KnownSentences, SentenceVectors, read_corpus_narratives
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 
-from ....tiny import simulated_documents, write_encoder
+from ...tiny import simulated_documents, write_encoder
+
+ENCODING = SentenceEncoding(encoder="minilm", pooling="mean", max_tokens=64, precision="float32")
 
 
 class Counting:
@@ -36,7 +33,7 @@ class Counting:
 @pytest.fixture
 def counting(monkeypatch):
     encoder = Counting()
-    monkeypatch.setattr(embedding, "load_sentence_encoder", lambda *_: encoder)
+    monkeypatch.setattr(sentence_embedding, "load_sentence_encoder", lambda _: encoder)
     return encoder
 
 
@@ -61,16 +58,16 @@ def collection(folder, documents=STORIES):
 
 def test_a_sentence_that_occurs_several_times_is_embedded_once():
     encoder = Counting()
-    vectors, cut = embed_unique(["b", "aa", "b", "a long sentence", "aa"], encoder)
+    vectors, cut = SentenceEmbedder(lambda: encoder).embed(["b", "aa", "b", "a long sentence", "aa"])
     assert encoder.given == ["b", "aa", "a long sentence"]
     assert vectors[:, 0].tolist() == [1, 2, 1, 15, 2]
     assert cut.tolist() == [False, False, False, True, False]
-    assert embed_unique([], encoder)[0].shape == (0, 2)
+    assert SentenceEmbedder(lambda: encoder).embed([])[0].shape == (0, 2)
 
 
 def test_embeddings_round_trip_through_their_folder(counting, tmp_path):
     path = collection(tmp_path)
-    embed_sentences(path, options=NarrativeOptions(), language="en", output=tmp_path / "e")
+    embed_sentences(path, options=ENCODING, language="en", output=tmp_path / "e")
     assert len(counting.given) == 4
     read = read_corpus_narratives(path, "en", tmp_path / "e")
     assert read.lengths.tolist() == [3, 0, 1, 2]
@@ -83,21 +80,21 @@ def test_embeddings_round_trip_through_their_folder(counting, tmp_path):
 
 
 def test_known_sentences_are_not_embedded_again(counting, tmp_path):
-    embed_sentences(collection(tmp_path), options=NarrativeOptions(), language="en", output=tmp_path / "e")
-    stored = KnownSentences(tmp_path / "e")
+    embed_sentences(collection(tmp_path), options=ENCODING, language="en", output=tmp_path / "e")
+    embedder = SentenceEmbedder(lambda: counting, tmp_path / "e")
     sentences = ["Then they left.", "A new one.", "It rained.", "Nobody was there.", "A new one.", "It rained. "]
     counting.given.clear()
-    vectors, cut = embed_unique(sentences, counting, stored)
+    vectors, cut = embedder.embed(sentences)
     assert counting.given == ["A new one.", "It rained. "]
-    alone = embed_unique(sentences, Counting())
+    alone = SentenceEmbedder(Counting).embed(sentences)
     assert vectors.tolist() == alone[0].tolist()
     assert cut.tolist() == alone[1].tolist()
-    assert embed_unique([], counting, stored)[0].shape == (0, 2)
+    assert embedder.embed([])[0].shape == (0, 2)
 
 
 def test_of_a_corpus_without_a_sentence_none_is_known(counting, tmp_path):
     path = collection(tmp_path, [story("b")])
-    embed_sentences(path, options=NarrativeOptions(), language="en", output=tmp_path / "e")
+    embed_sentences(path, options=ENCODING, language="en", output=tmp_path / "e")
     assert KnownSentences(tmp_path / "e").find(["It rained."]).tolist() == [-1]
 
 
@@ -105,11 +102,11 @@ def test_batches_and_shards_have_their_own_embeddings(counting, tmp_path, monkey
     monkeypatch.setattr("macroscope.documents.DOCUMENTS_AT_ONCE", 2)
     documents = [story(f"d{n}", *(f"Number {m} here." for m in range(n, n + n % 4))) for n in range(9)]
     path = collection(tmp_path, documents)
-    embed_sentences(texts=Collection(path), options=NarrativeOptions(), language="en", output=tmp_path / "whole")
+    embed_sentences(texts=Collection(path), options=ENCODING, language="en", output=tmp_path / "whole")
     whole = SentenceVectors.read(tmp_path / "whole", split_narratives(Collection(path), "en", from_source=False))
     for shard in range(3):
         part = Collection(path, shard, 4)
-        embed_sentences(texts=part, options=NarrativeOptions(), language="en", output=tmp_path / str(shard))
+        embed_sentences(texts=part, options=ENCODING, language="en", output=tmp_path / str(shard))
         narratives = split_narratives(part, "en", from_source=False)
         of_shard = SentenceVectors.read(tmp_path / str(shard), narratives)
         of_whole = SentenceVectors.read(tmp_path / "whole", narratives, first=4 * shard)
@@ -120,7 +117,7 @@ def test_batches_and_shards_have_their_own_embeddings(counting, tmp_path, monkey
 
 def test_embeddings_of_other_documents_are_refused(counting, tmp_path):
     path = collection(tmp_path)
-    embed_sentences(path, options=NarrativeOptions(), language="en", output=tmp_path / "e")
+    embed_sentences(path, options=ENCODING, language="en", output=tmp_path / "e")
     renamed = [*STORIES[:3], story("e", "It rained.", "Then they left.")]
     longer = [*STORIES[:3], story("d", "It rained.", "Then they left.", "And so on.")]
     more = [*STORIES, story("e", "It rained.")]
@@ -132,7 +129,7 @@ def test_embeddings_of_other_documents_are_refused(counting, tmp_path):
 
 def test_texts_without_a_sentence_have_no_embeddings(counting, tmp_path):
     path = collection(tmp_path, [story("b"), story("c")])
-    embed_sentences(texts=Collection(path), options=NarrativeOptions(), language="en", output=tmp_path / "e")
+    embed_sentences(texts=Collection(path), options=ENCODING, language="en", output=tmp_path / "e")
     read = SentenceVectors.read(tmp_path / "e", split_narratives(Collection(path), "en"))
     assert read.vectors.shape == (0, 2)
 
@@ -147,8 +144,8 @@ def test_sentences_of_a_source_are_used_for_a_corpus_and_never_for_a_system():
 def test_embeddings_are_those_of_the_encoder_in_half_precision(tmp_path):
     encoder = write_encoder(tmp_path / "encoder")
     path = collection(tmp_path, simulated_documents("process", 3, 1))
-    options = NarrativeOptions(encoder=str(encoder), pooling="first")
+    options = ENCODING.model_copy(update={"encoder": str(encoder), "pooling": "first"})
     embed_sentences(path, options=options, language="en", output=tmp_path / "e")
     read = read_corpus_narratives(path, "en", tmp_path / "e")
-    alone, _ = embedding.load_sentence_encoder(options).embed(read.sentences[5:6])
+    alone, _ = load_sentence_encoder(options).embed(read.sentences[5:6])
     assert read.vectors[5] == pytest.approx(alone[0], abs=2e-3)

@@ -1,0 +1,61 @@
+"""Encodings of sentences: critics with the same one read the same vectors, which belong to no critic."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+from zlib import crc32
+
+from macroscope.models import Precision
+from macroscope.options import Options
+from macroscope.stages import Stage
+
+STAGE = Stage(
+    "macroscope.critics.sentence_embedding:embed_sentences",
+    inputs="documents? texts? known_sentences? language",
+    options="encoder pooling max_tokens precision",
+    model_option="encoder",
+    minutes=480,
+    folder=True,
+)
+"""Stage that embeds the sentences of a collection; see `plan.sentence_vectors`."""
+CORPUS = "split.all"
+"""Placeholder, instead of a system's name, for all documents of a corpus; not a valid name of a system."""
+
+
+class SentenceEncoding(Options):
+    """Options of embedding a sentence; see `critics.text_encoder.TextEncoder`."""
+
+    encoder: str
+    pooling: Literal["mean", "first"]
+    max_tokens: int
+    precision: Precision
+
+    @property
+    def name(self) -> str:
+        """Return the name of the folder with the vectors."""
+        return f"{crc32(self.model_dump_json().encode()):08x}"
+
+
+@dataclass(frozen=True)
+class SentenceReading:
+    """The sentences that a critic embeds under its options; `Critic.sentences` names a function that returns it.
+
+    Attributes
+    ----------
+    encoding
+        How it embeds them.
+    by_project
+        Whether its stage `project` reads the vectors. Else other stages alone do.
+    """
+
+    encoding: SentenceEncoding
+    by_project: bool = True
+
+
+def encoding_of(options: Any, **changes: Any) -> SentenceEncoding:
+    """Return the encoding of a critic's options, which have the same fields, with changes."""
+    return SentenceEncoding(**{name: getattr(options, name) for name in SentenceEncoding.model_fields} | changes)
+
+
+def vectors_folder(results: str, corpus: str, encoding: SentenceEncoding, collection: str) -> str:
+    """Return the folder with the vectors of a collection: `CORPUS`, or a system, or "<system>/<shard>"."""
+    return f"{results}/sentences/{corpus}/{encoding.name}/{collection}"
