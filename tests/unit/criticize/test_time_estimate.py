@@ -38,8 +38,8 @@ def test_rates_are_of_rules_that_exist_and_grow_with_the_texts():
     assert (rates[["seconds", "per_1000_words"]] >= 0).all().all()
     default = {name for name, plugin in critics().items() if plugin.data.criticize is not None}
     assert default <= {rule.rpartition("_")[2] for rule in rates["rule"]}
-    few, many = (job_seconds(["project_clusters", "project_theirs"], words) for words in (10_000, 1_000_000))
-    assert many["project_clusters"] > few["project_clusters"]
+    few, many = (job_seconds(["embed_sentences", "project_theirs"], words) for words in (10_000, 1_000_000))
+    assert many["embed_sentences"] > few["embed_sentences"]
     assert few["project_theirs"] == many["project_theirs"] == START_SECONDS
 
 
