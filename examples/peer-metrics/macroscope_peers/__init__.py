@@ -37,12 +37,13 @@ def of_collections(module: str, observes: str) -> Critic:
         latents="macroscope.critics.clusters.latents:LATENTS",
         features="macroscope.critics.clusters.latents:features",
         collection_statistics=(f"{module}:statistic",),
+        sentences="macroscope.critics.clusters.options:read_sentences",
         observes=observes,
         statistics=(f"{module}:STATISTICS",),
         stages={
             "project": Stage(
                 "macroscope.critics.clusters.embeddings:project",
-                inputs="texts signature",
+                inputs="texts sentence_vectors? language signature",
                 options="encoder pooling max_tokens precision",
                 model_option="encoder",
             ),
