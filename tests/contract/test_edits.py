@@ -25,6 +25,7 @@ RULES = {
         "known_truth_coherence",
         *TABLES,
     },
+    "critics.clusters.embeddings": {"project_clusters", "embed_corpus", "probe_clusters"},
     "critics.clusters.scores": {"compare_clusters"},
     "critics.clusters.probing": {"embed_corpus", "probe_clusters"},
     "critics.strings.attribution": {"attribute_strings"},
