@@ -6,7 +6,12 @@ from collections import Counter
 import pytest
 
 from macroscope.criticize.choice import choose, default_critics
-from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
+from macroscope.criticize.languages import (
+    choose_language,
+    describe_differences,
+    describe_languages,
+    languages_differ,
+)
 from macroscope.criticize.profile import profile_texts, table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.typesetting import count_marks, describe_marks, describe_typesetting, different_families
@@ -39,6 +44,13 @@ def test_a_mismatch_is_said_with_the_shares_of_both_sides():
     assert "English (en) 98%, unknown 2%" in sentence
     assert not languages_differ(reference, same)
     assert not languages_differ(reference, Counter({"?": 50}))  # nothing is known of them
+
+
+def test_shares_are_rounded_and_say_all_or_none_only_if_it_is_so():
+    shares = describe_languages(Counter(en=667, de=332, nl=1))
+    assert shares == "English (en) 67%, German (de) 33%, Dutch (nl) <1%"
+    assert describe_languages(Counter(en=999, de=1)) == "English (en) >99%, German (de) <1%"
+    assert describe_languages(Counter(en=9)) == "English (en) 100%"
 
 
 def test_languages_that_are_not_clear_or_not_the_requested_are_said():

@@ -16,7 +16,7 @@ from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.inputs import names_of_candidates
-from macroscope.criticize.profile import Profile, profile_texts, table_of
+from macroscope.criticize.profile import Profile, describe_comparison, profile_texts, table_of
 from macroscope.criticize.run import implied_config, profile_collections, require_output
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
@@ -216,6 +216,48 @@ def test_profile_table(tmp_path):
     assert table["mine"]["openings of the reference"] == "2"
     assert table["mine"]["ids of the reference"] == "0"
     assert profile.splits.total() == 30
+
+
+def test_headings_are_those_of_the_texts_that_are_read(tmp_path, monkeypatch):
+    path = tmp_path / "mine.jsonl"
+    records = [{"id": "a", "text": "One."}, {"id": "a", "text": "One."}, {"text": " "}, {"text": "# Two\n\nYes."}]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert profile_texts("m", [path]).headings == {"none": 1, "Markdown": 1}
+    monkeypatch.setattr("macroscope.criticize.profile.MOST_DOCUMENTS", 1)
+    assert profile_texts("m", [path]).headings == {"none": 1}
+
+
+def _in_folder(folder, names, number, **fields):
+    folder.mkdir(parents=True)
+    for name in names:
+        if name.endswith(".jsonl"):
+            _texts(folder / name, number, **fields)
+        else:
+            (folder / name).write_text(f"Another text in {folder.name}: {name}.")
+    return folder
+
+
+@pytest.mark.parametrize("names", [["texts.jsonl"], ["1.txt", "2.txt", "3.txt"]])
+def test_texts_that_are_paired_by_their_places_are_said_and_can_be_unpaired(names, tmp_path):
+    real, mine = (_in_folder(tmp_path / side, names, 3) for side in ("people", "model"))
+    profile, profiles = profile_collections([real], [mine])
+    said = "3 texts of model are paired with real texts by their file names and lines"
+    assert [s for s in describe_comparison(profile, profiles)[1] if said in s]
+    column = table_of(profile, profiles)["model"]
+    assert (column["file names and lines of the reference"], column["ids of the reference"]) == ("3", "0")
+    (mine / "inside").mkdir()
+    for name in names:
+        (mine / name).rename(mine / "inside" / name)
+    profile, profiles = profile_collections([real], [mine])
+    assert not [s for s in describe_comparison(profile, profiles)[1] if "paired" in s]
+    assert table_of(profile, profiles)["model"]["file names and lines of the reference"] == "0"
+
+
+def test_ids_of_the_users_own_pair_texts_without_a_sentence(tmp_path):
+    sides = [_in_folder(tmp_path / side, ["texts.jsonl"], 1, id="7") for side in ("people", "model")]
+    profile, profiles = profile_collections(sides[:1], sides[1:])
+    assert not [s for s in describe_comparison(profile, profiles)[1] if "paired" in s]
+    assert table_of(profile, profiles)["model"]["ids of the reference"] == "1"
 
 
 def test_texts_that_begin_alike_are_counted_unless_they_are_of_one_prompt(tmp_path):

@@ -83,7 +83,10 @@ def _named(code: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return "<1%" if share < 0.01 else f"{int(100 * share)}%"
+    """Return a rounded share; neither 0% nor 100% unless it is."""
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
 def _shares(languages: Counter[str]) -> dict[str, float]:

@@ -12,12 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.corpora.files.parsing import HARD_WRAPPED, NOT_COMPOSED
+from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
 from macroscope.criticize.languages import choose_language, describe_differences, describe_languages, languages_differ
 from macroscope.criticize.limits_of_texts import describe_limits
+from macroscope.criticize.pairs_by_place import count_pairs_by_place, describe_pairs_by_place
 from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.criticize.shared_openings import describe_shared_openings
 from macroscope.criticize.typesetting import (
@@ -63,6 +64,8 @@ class Profile:
     ids, prompts, openings, texts
         Hashes of each document's id, its prompt (see `document_groups.prompt_labels`), its opening (0 if it has none)
         and its text.
+    ids_by_place
+        Those of `ids` that name a file, or its line: the document has no id of its own.
     titled, partly_titled, with_persons, narratives
         Numbers of documents with section titles; of these, with titles on some sections only; with "he" or "she" at
         least twice, if they may be English; with five sentences or more.
@@ -93,6 +96,7 @@ class Profile:
     models: Mapping[str, int] = field(default_factory=dict)
     words: list[int] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
+    ids_by_place: set[int] = field(default_factory=set)
     prompts: list[int] = field(default_factory=list)
     openings: list[int] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
@@ -165,13 +169,17 @@ def profile_texts(
     """
     profile, provenance = Profile(name, paths, selection or Selection()), Provenance(name)
     documents = read_user_documents(paths, provenance, *shares, profile.selection)
+    named_by_place = 0
     for document in islice(documents, MOST_DOCUMENTS):
         _add(profile, document)
+        if provenance.source.get(NAMED_BY_PLACE, 0) > named_by_place:
+            profile.ids_by_place.add(profile.ids[-1])
+            named_by_place += 1
         assigned = {assign_split(key, *shares) for key in (document.id, document.text)}
         profile.has_splits |= document.split not in assigned
+    profile.headings = Counter(provenance.source["headings"])  # before the next document, which is not counted
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
-    profile.headings = provenance.source["headings"]
     profile.read_as = provenance.source.get(READ_AS, {})
     profile.remarks = provenance.source.get(REMARKS, [])
     profile.models = provenance.source.get(MODELS, {})
@@ -235,7 +243,11 @@ def describe_comparison(
     language = choose_language(reference.languages, requested_language)
     return (
         describe_differences(reference.languages, languages, language, requested_language),
-        [*describe_typesetting(reference.marks, marks), *describe_limits(reference, candidates)],
+        [
+            *describe_pairs_by_place(reference, candidates),
+            *describe_typesetting(reference.marks, marks),
+            *describe_limits(reference, candidates),
+        ],
     )
 
 
@@ -296,7 +308,9 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
     if not of_reference:
         rows["differs from the reference in"] = ", ".join(differences(reference, profile)) or "nothing listed here"
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
-        rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids):,}"
+        by_place = count_pairs_by_place(reference, profile)
+        rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids) - by_place:,}"
+        rows["file names and lines of the reference"] = f"{by_place:,}"
         rows["openings of the reference"] = f"{_shared(profile.openings, reference.openings):,}"
     return pd.Series(rows)
 

@@ -227,6 +227,7 @@ def test_json_beside_a_folder_is_not_taken_for_a_note(beside, tmp_path):
         "name": "files",
         "file": "stories",
         "headings": {"none": 1},
+        "named_by_place": 1,
         "read_as": {"text files": 1},
     }
 

@@ -21,8 +21,9 @@ from macroscope.errors import MacroscopeError
 
 NOT_COMPOSED = "not_composed"
 HARD_WRAPPED = "hard_wrapped"
+NAMED_BY_PLACE = "named_by_place"
 """Entries of the provenance's source: numbers of records with characters that were not in Unicode's composed form, and
-with lines that were joined."""
+with lines that were joined; number of documents so far without an id of their own."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +58,17 @@ class _Counts:
     without_text: Count = field(default_factory=lambda: Count("document without text", 0, 0))
     duplicates: Count = field(default_factory=lambda: Count("the same document again (id and text)", 0, 0))
     removed: dict[str, Count] = field(default_factory=dict)
-    headings: Counter[str] = field(default_factory=Counter)
+    texts: int = 0
 
-    def add(self, split: SplitText, provenance: Provenance) -> None:
-        """Count the kind of headings of a text, and what was taken off: a count per kind that occurs."""
+    def add_removed(self, split: SplitText, provenance: Provenance) -> None:
+        """Count what was taken off a text: a count per kind that occurs."""
         for kind in split.removed:
             if kind not in self.removed:
-                self.removed[kind] = Count(kind, self.headings.total(), 0, "texts")
+                self.removed[kind] = Count(kind, self.texts, 0, "texts")
                 provenance.counts.append(self.removed[kind])
         for kind, count in self.removed.items():
             keep(count, kind not in split.removed)
-        self.headings[split.headings] += 1
+        self.texts += 1
 
 
 def parse_records(
@@ -87,12 +88,13 @@ def parse_records(
     """
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
-    provenance.source["headings"] = counts.headings
+    headings: Counter[str] = Counter()
+    provenance.source["headings"] = headings
     unique = UniqueIds()
     for record in (_normalised(record, provenance) for record in records):
         split = _split(record, one_section)
         split.removed.extend(record.removed)
-        counts.add(split, provenance)
+        counts.add_removed(split, provenance)
         document = _document(record, split, counts, valid_share, test_share)
         if document is None:
             continue
@@ -103,6 +105,9 @@ def parse_records(
         elif may_repeat_ids:
             named = unique.numbered(document, number_sample)
         if keep(counts.duplicates, unique.is_new(named, record.where)):
+            headings[split.headings] += 1
+            if document.id == record.default_id:
+                provenance.source[NAMED_BY_PLACE] = provenance.source.get(NAMED_BY_PLACE, 0) + 1
             yield named
 
 

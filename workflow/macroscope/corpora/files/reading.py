@@ -58,8 +58,8 @@ def read_user_documents(
     provenance
         Receives the counts: files of folders that are not texts, sections without text, documents without text,
         repeated documents, texts with each kind of wrapping, which is taken off. Its source receives the number of
-        texts with each kind of headings, `NOT_COMPOSED` and `HARD_WRAPPED` if there are any, `READ_AS`, `REMARKS` and
-        `MODELS`.
+        documents with each kind of headings, `NAMED_BY_PLACE`, `NOT_COMPOSED` and `HARD_WRAPPED` if there are any,
+        `READ_AS`, `REMARKS` and `MODELS`.
     valid_share, test_share
         Shares for documents without a `split`; see `macroscope.corpora.splits.assign_split`.
     selection

@@ -1,0 +1,27 @@
+"""Texts that are paired with real ones because their files have one name: nothing else in them may say so."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Texts(Protocol):
+    """The properties of a collection that pair its texts by their places (`profile.Profile`)."""
+
+    name: str
+    ids_by_place: set[int]
+
+
+def count_pairs_by_place(reference: Texts, candidate: Texts) -> int:
+    """Return the number of texts without an id whose file, or its line, is called as that of a real text."""
+    return len(reference.ids_by_place & candidate.ids_by_place)
+
+
+def describe_pairs_by_place(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
+    """Return sentences for the user about texts that are paired by their places, and how to have them unpaired."""
+    return [
+        f"{number:,} texts of {candidate.name} are paired with real texts by their file names and lines, as if both"
+        " continued one prompt. If they do not, call the file by another name, or put the files of one folder into a"
+        " folder inside it."
+        for candidate in candidates
+        if (number := count_pairs_by_place(reference, candidate))
+    ]
