@@ -1,10 +1,19 @@
 """Tokenizers that are trained on a corpus: encoding and decoding of texts; splitting of texts into words."""
 
 import pytest
+from tokenizers import AddedToken
 
 from macroscope.pretrained import load_saved_tokenizer
 from macroscope.systems.formats import BOUNDARY
-from macroscope.systems.tokenizer import boundary_id, join_words, split_words, train_bpe, train_words
+from macroscope.systems.tokenizer import (
+    boundary_id,
+    end_ids,
+    join_words,
+    split_words,
+    train_bpe,
+    train_words,
+    unknown_id,
+)
 
 TEXTS = ["life: He was born in Rome.\n\nwork: She (Ann) painted, and sold.", "life: He lived on.\n\nend: It was so."]
 
@@ -55,3 +64,21 @@ def test_joining_words_restores_the_text(text):
 
 def test_white_space_becomes_one_space():
     assert join_words(split_words("two  words\t here \n next")) == "two words here\nnext"
+
+
+def test_control_tokens_end_a_text_and_unknown_words_do_not():
+    tokenizer = train_words(iter(TEXTS), 40)
+    assert end_ids(tokenizer) == {0}
+    turn, other = len(tokenizer), len(tokenizer) + 1
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    tokenizer.add_tokens([AddedToken("<repo>", special=True), AddedToken("plain")])
+    assert end_ids(tokenizer) == {0, turn, other}
+
+
+def test_an_end_of_text_that_also_stands_for_unknown_words_is_the_boundary():
+    """A file in GGUF has its end-of-text token as its unknown one, and the end of a turn as its end (SmolLM2)."""
+    tokenizer = train_bpe(iter(TEXTS), 300)
+    tokenizer.add_special_tokens({"unk_token": BOUNDARY, "eos_token": "<|im_end|>"})
+    assert boundary_id(tokenizer) == tokenizer.convert_tokens_to_ids(BOUNDARY)
+    assert unknown_id(tokenizer) is None
+    assert end_ids(tokenizer) == {boundary_id(tokenizer), tokenizer.eos_token_id}

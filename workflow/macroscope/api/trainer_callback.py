@@ -10,6 +10,7 @@ from macroscope.api.result import Comparison
 from macroscope.api.timeline import Timeline, timeline
 from macroscope.errors import MacroscopeError
 from macroscope.extras import name_command
+from macroscope.systems.tokenizer import end_ids
 
 try:
     import torch
@@ -103,9 +104,15 @@ def sample_texts(model: Any, tokenizer: Any, prompts: Sequence[str], max_new_tok
     texts = []
     for prompt in prompts:
         encoded = tokenizer(prompt, return_tensors="pt").to(model.device)
-        end = tokenizer.eos_token_id
+        ends = sorted(end_ids(tokenizer))
         tokens = model.generate(
-            **encoded, do_sample=True, top_k=0, top_p=1.0, max_new_tokens=max_new_tokens, pad_token_id=end
+            **encoded,
+            do_sample=True,
+            top_k=0,
+            top_p=1.0,
+            max_new_tokens=max_new_tokens,
+            eos_token_id=ends,
+            pad_token_id=ends[0],
         )
         texts.append(tokenizer.decode(tokens[0, encoded["input_ids"].shape[1] :], skip_special_tokens=True))
     return texts

@@ -28,9 +28,9 @@ def boundary_id(tokenizer: Any) -> int:
     MacroscopeError
         If the tokenizer has neither.
     """
-    token = tokenizer.convert_tokens_to_ids(BOUNDARY)
-    if token is not None and token != tokenizer.unk_token_id:
-        return int(token)
+    vocabulary = tokenizer.get_vocab()
+    if BOUNDARY in vocabulary:
+        return int(vocabulary[BOUNDARY])
     if tokenizer.eos_token_id is None:
         raise MacroscopeError(
             f"the tokenizer {tokenizer.name_or_path!r} has no end-of-text token; use another base model"
@@ -42,6 +42,16 @@ def unknown_id(tokenizer: Any) -> int | None:
     """Return the id of the token for words outside the vocabulary, or None if there is none besides the boundary."""
     token = tokenizer.unk_token_id
     return None if token is None or token == boundary_id(tokenizer) else int(token)
+
+
+def end_ids(tokenizer: Any) -> frozenset[int]:
+    """Return the ids of the tokens that end a generated text: the boundary, and every control token.
+
+    A model that was trained on chats may write the beginning of another turn, such as <|im_start|>, in place of an end.
+    The token for unknown words is not among them.
+    """
+    added = (number for number, token in tokenizer.added_tokens_decoder.items() if token.special)
+    return frozenset({boundary_id(tokenizer), *tokenizer.all_special_ids, *added} - {unknown_id(tokenizer)})
 
 
 def train_words(texts: Iterator[str], vocabulary: int) -> "PreTrainedTokenizerFast":

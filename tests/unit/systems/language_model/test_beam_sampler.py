@@ -29,7 +29,7 @@ def generate(model, beams, indices, **changes):
 
 
 @torch.inference_mode()
-def generate_plainly(model, index, beams, stride=4, max_tokens=40):
+def generate_plainly(model, index, beams, stride=4, max_tokens=40, ends=(0,)):
     """Generate one document, encoding every sequence of the beam again for every token."""
     generator = sampler(model, beams).generator(Request(index))
     live, ended, start = [((0,), 0.0)], [], 0
@@ -44,13 +44,21 @@ def generate_plainly(model, index, beams, stride=4, max_tokens=40):
             for token in np.searchsorted(cumulative, numbers * cumulative[-1], side="right"):
                 new[(*tokens, int(token))] = log + logs[token]
         kept = sorted([*ended, *new.items()], key=lambda item: -item[1])[:beams]
-        ended = [item for item in kept if item[0][-1] == 0]
-        live = [item for item in kept if item[0][-1] != 0]
+        ended = [item for item in kept if item[0][-1] in ends]
+        live = [item for item in kept if item[0][-1] not in ends]
         best = kept[0][0]
-        if best[-1] == 0:
+        if best[-1] in ends:
             return list(best[1:-1])
         if len(best) > max_tokens:
             return list(best[1:])
+
+
+def test_a_beam_ends_at_each_of_several_ends(gpt2):
+    ends = (0, 3, 7)
+    results = generate(gpt2, 3, range(10), ends=ends)
+    expected = {index: generate_plainly(gpt2, index, 3, ends=ends) for index in range(10)}
+    assert {index: result.tokens.tolist() for index, result in results.items()} == expected
+    assert len({result.end for result in results.values()}) > 1
 
 
 @pytest.mark.parametrize("beams", [2, 3])

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, decoders, models
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from macroscope.config.schema import parse_config
-from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
+from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan
 from macroscope.systems.formats import BOUNDARY
@@ -56,16 +56,18 @@ def test_log_probabilities_are_those_of_the_sampler_token_by_token(kind, stride)
 LETTERS = ("a", "b", "c")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Folder with a model of three letters and the end, and with a control whose only document is the word "ab"."""
+@pytest.fixture(scope="module", params=[0, 2], ids=["one end", "two control tokens"])
+def folder(request, tmp_path_factory):
+    """Folder with a model of three letters and the ends, and with a control whose only document is the word "ab"."""
     folder = tmp_path_factory.mktemp("letters")
     tokenizer = Tokenizer(models.BPE(vocab={BOUNDARY: 0, "a": 1, "b": 2, "c": 3}, merges=[]))
+    control = [f"<|control {number}|>" for number in range(request.param)]
+    tokenizer.add_special_tokens(control)
     tokenizer.decoder = decoders.ByteLevel()
     fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=BOUNDARY, eos_token=BOUNDARY)
     fast.save_pretrained(folder / "model")
     torch.manual_seed(1)
-    model = GPT2LMHeadModel(GPT2Config(vocab_size=4, n_positions=8, n_embd=8, n_layer=1, n_head=2))
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=4 + len(control), n_positions=8, n_embd=8, n_layer=1, n_head=2))
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(5.0)
@@ -96,7 +98,8 @@ def test_probabilities_of_all_texts_sum_to_one(folder, tmp_path):
     assert set(table["prompt_tokens"]) == {0}
     model = load_model(folder / "model")[0]
     with torch.inference_mode():
-        empty = float(model(torch.tensor([[0]], device=model.device)).logits[0, -1].double().softmax(-1)[0])
+        first = model(torch.tensor([[0]], device=model.device)).logits[0, -1].double().softmax(-1)
+    empty = 1 - float(first[1:4].sum())
     assert 0.01 < empty < 0.99
     assert np.exp(table["log_probability"]).sum() == pytest.approx(1 - empty, abs=1e-5)
 
@@ -117,9 +120,9 @@ def test_log_probabilities_are_those_of_a_plain_forward_pass(folder, tmp_path):
     for tokens, log_probability in zip(([0, 1, 2, 3, 1, 0], [0, 3, 0]), table["log_probability"], strict=True):
         with torch.inference_mode():
             logs = model(torch.tensor([tokens], device=model.device)).logits[0].double().log_softmax(-1)
-        assert log_probability == pytest.approx(
-            sum(float(logs[i, token]) for i, token in enumerate(tokens[1:])), abs=1e-5
-        )
+        *letters, _ = enumerate(tokens[1:])
+        end = float(logs[len(letters), [0, *range(4, logs.shape[-1])]].logsumexp(-1))
+        assert log_probability == pytest.approx(end + sum(float(logs[i, token]) for i, token in letters), abs=1e-5)
 
 
 @pytest.mark.parametrize("prompt_words", [None, 1])
@@ -135,6 +138,12 @@ def test_samples_have_a_log_probability_each_and_cut_ones_no_end(folder, tmp_pat
     lengths = np.array([len(document.text) for document in documents])
     assert table["ended"].tolist() == (lengths < 6).tolist()
     assert len(set(table["ended"])) == 2
+    assert not any("<" in document.text for document in documents)
+    counts = {count.filter: count for count in read_provenance(tmp_path / "s").counts}
+    has_control = len(load_model(folder / "model")[1]) > 4
+    assert ("control token in place of an end" in counts) == has_control
+    if has_control:
+        assert 0 < counts["control token in place of an end"].dropped <= table["ended"].sum()
     assert (table["tokens"] + table["prompt_tokens"] - table["ended"] == lengths).all()
     assert (table["log_probability"] < 0).all()
 

@@ -10,7 +10,7 @@ import torch
 from scipy.stats import chisquare
 
 from macroscope.errors import MacroscopeError
-from macroscope.systems.language_model.options import Ancestral
+from macroscope.systems.language_model.options import Ancestral, TopK
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.token_sampler import TokenSampler
 
@@ -142,6 +142,36 @@ def test_a_document_is_cut_at_the_longest_length(gpt2):
     assert any(result.cut for result in results.values())
     assert all(len(result.tokens) == 5 for result in results.values() if result.cut)
     assert all(0 not in result.tokens for result in results.values())
+
+
+@pytest.mark.parametrize("ends", [(), (3,), (3, 7, 9)])
+def test_the_most_probable_text_ends_where_that_of_transformers_does(gpt2, ends):
+    """Prompts of one token, as many as the vocabulary has; `generate` has all ends as its `eos_token_id`."""
+    prompts = [token for token in range(1, VOCABULARY) if token not in ends]
+    greedy = sampler(gpt2, ends=ends, max_tokens=CONTEXT - 2, decoding=TopK(rule="top_k", k=1))
+    results = {r.request.index: r for r in greedy.run(deque(Request(n, prompt=(n,)) for n in prompts))}
+    for token in prompts:
+        inputs = {"input_ids": torch.tensor([[0, token]]), "attention_mask": torch.ones(1, 2)}
+        (tokens,) = gpt2.generate(
+            **inputs, do_sample=False, max_length=CONTEXT - 1, eos_token_id=[0, *ends], pad_token_id=0
+        )
+        result = results[token]
+        end = [] if result.cut else [result.end]
+        assert [0, *result.tokens.tolist(), *end] == tokens.tolist()
+        assert not set(result.tokens.tolist()) & {0, *ends}
+
+
+def test_documents_with_several_ends_come_with_their_exact_probabilities(gpt2):
+    """A text that may end by one of three tokens has the sum of the three probabilities."""
+    n, ends = 3000, (0, 3, 7)
+    with torch.inference_mode():
+        first = gpt2(torch.tensor([[0]])).logits[0, -1].double().softmax(-1)
+    results = generate(gpt2, range(n), ends=ends, batch_size=64, max_tokens=1)
+    empty = [result.end for result in results.values() if not len(result.tokens)]
+    observed = [*(empty.count(end) for end in ends), n - len(empty)]
+    expected = [*(n * float(first[end]) for end in ends), n * (1 - float(first[list(ends)].sum()))]
+    assert min(expected) >= 1
+    assert chisquare(observed, expected).pvalue > 1e-4
 
 
 def test_other_attempts_seeds_and_streams_give_other_documents(gpt2):

@@ -95,7 +95,7 @@ class _Beam:
     def __init__(self, request: Request, sampler: Sampler, k: int) -> None:
         self.request, self.k = request, k
         self.generator = sampler.generator(request)
-        self.boundary, self.max_tokens = sampler.boundary, sampler.max_tokens
+        self.ends, self.max_tokens = sampler.ends, sampler.max_tokens
         self.live = [_Sequence(sampler.boundary)]
         self.rows: Integers = np.zeros(1, dtype=np.int64)
         self.ended: list[_Sequence] = []
@@ -136,8 +136,8 @@ class _Beam:
         candidates = [(None, sequence) for sequence in self.ended] + [(row, s) for (row, _), s in extended.items()]
         candidates.sort(key=lambda item: -item[1].log_probability)
         kept = candidates[: self.k]
-        self.ended = [s for row, s in kept if row is None or s.token == self.boundary]
-        live = [(row, s) for row, s in kept if row is not None and s.token != self.boundary]
+        self.ended = [s for row, s in kept if row is None or s.token in self.ends]
+        live = [(row, s) for row, s in kept if row is not None and s.token not in self.ends]
         self.live = [sequence for _, sequence in live]
         self.length += 1
         return self._assign_rows([row for row, _ in live])
@@ -154,8 +154,8 @@ class _Beam:
     def result(self) -> GeneratedTokens | None:
         """Return the sample, or None if it is not finished."""
         best = max([*self.ended, *self.live], key=lambda sequence: sequence.log_probability)
-        ended = best.before is not None and best.token == self.boundary
+        ended = best.before is not None and best.token in self.ends
         if not ended and self.length < self.max_tokens:
             return None
         tokens = best.tokens()[1:]
-        return GeneratedTokens(self.request, tokens[:-1] if ended else tokens, cut=not ended)
+        return GeneratedTokens(self.request, tokens[:-1] if ended else tokens, best.token if ended else None)

@@ -20,7 +20,7 @@ from macroscope.systems.language_model.sampler import Sampler, Window
 from macroscope.systems.language_model.sampling import make_sampler, parse_sample_number
 from macroscope.systems.language_model.stream import encode_texts
 from macroscope.systems.prompts import EncodedPrompt, Prompt, read_encoded_prompts
-from macroscope.systems.tokenizer import boundary_id
+from macroscope.systems.tokenizer import boundary_id, end_ids
 from macroscope.training import use_threads
 
 
@@ -38,7 +38,7 @@ def measure_log_probabilities(
     Each token is predicted from the tokens that the sampler saw before it: from the whole document within the context
     window, and beyond it from the sampler's window at that point (`Sampler.windows`). The tokens of a prompt are given
     and do not count. For a sample that was cut, no end is counted, so that the probabilities of all possible samples
-    sum to one. Texts are tokenised again, which need not give the same tokens as sampling.
+    sum to one. An end is the boundary or any control token: the text is the same. Texts are tokenised again, which need not give the same tokens as sampling.
 
     Parameters
     ----------
@@ -67,7 +67,8 @@ def measure_log_probabilities(
     cut = set(_read_cut_samples(samples))
     network, tokenizer = load_model(model)
     boundary = boundary_id(tokenizer)
-    sampler = make_sampler(network, boundary, context_window(network.config, options.context), options, 0, "")
+    context = context_window(network.config, options.context)
+    sampler = make_sampler(network, boundary, context, options, 0, "", end_ids(tokenizer))
     beginnings = read_encoded_prompts(prompts, options, tokenizer)
     numbers = [parse_sample_number(document.id) for document in documents]
     sample_prompts = [beginnings[number % len(beginnings)] for number in numbers]
@@ -107,7 +108,7 @@ def document_nll(sampler: Sampler, documents: Sequence[NDArray[np.int64]]) -> li
     batches = list(in_batches(windows, WINDOWS_PER_BATCH))
     for batch in progress(batches, "measure log-probabilities", unit="batches"):
         inputs = _pad([documents[i][window.start : window.stop] for i, window in batch], sampler.boundary)
-        for (i, window), nll_of_window in zip(batch, window_nll(sampler.model, inputs), strict=True):
+        for (i, window), nll_of_window in zip(batch, window_nll(sampler.model, inputs, sampler.ends), strict=True):
             nll[i][window.first - 1 : window.stop - 1] = _select_predicted(nll_of_window, window)
     return nll
 

@@ -1,5 +1,6 @@
 """Perplexity of a language model on held-out documents."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +97,15 @@ def token_nll(
 
 
 @torch.inference_mode()
-def window_nll(model: Any, windows: NDArray[np.int64]) -> NDArray[np.float64]:
+def window_nll(model: Any, windows: NDArray[np.int64], ends: Collection[int] = ()) -> NDArray[np.float64]:
     """Compute -log P, in nats, of each token of each window but the first, given those before it in the window.
 
     Parameters
     ----------
     windows
         Tokens: rows x n.
+    ends
+        Tokens that mean the same: any of them has the probability of all.
 
     Returns
     -------
@@ -110,4 +113,8 @@ def window_nll(model: Any, windows: NDArray[np.int64]) -> NDArray[np.float64]:
     """
     inputs = torch.from_numpy(windows).to(model.device)
     logs = model(input_ids=inputs, use_cache=False).logits[:, :-1].float().log_softmax(-1)
-    return -logs.gather(-1, inputs[:, 1:, None])[..., 0].double().cpu().numpy()
+    predicted = logs.gather(-1, inputs[:, 1:, None])[..., 0]
+    if len(ends) > 1:
+        same = torch.tensor(sorted(ends), device=inputs.device)
+        predicted = predicted.where(~torch.isin(inputs[:, 1:], same), logs[..., same].logsumexp(-1))
+    return -predicted.double().cpu().numpy()

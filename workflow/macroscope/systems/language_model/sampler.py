@@ -7,7 +7,7 @@ the same request gives the same document in any batch or shard.
 import zlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +31,19 @@ class Request:
 
 @dataclass(frozen=True)
 class GeneratedTokens:
-    """Result of a request: tokens (with prompt, without boundary), and whether they were cut at the longest length."""
+    """Result of a request: tokens, with prompt and without end, and the token that ended them.
+
+    The end is None if they were cut at the longest length.
+    """
 
     request: Request
     tokens: NDArray[np.int32]
-    cut: bool
+    end: int | None
+
+    @property
+    def cut(self) -> bool:
+        """Return whether the tokens were cut at the longest length."""
+        return self.end is None
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,9 @@ class Sampler(ABC):
     model
         Causal model of transformers, or a `RecurrentLM`, in eval mode.
     boundary
-        Token that begins and ends every document.
+        Token that begins every document, and ends it.
+    ends
+        Further tokens that end a document (`systems.tokenizer.end_ids`).
     context
         W, the context window in tokens; a `RecurrentLM` has none.
     stride
@@ -82,6 +92,7 @@ class Sampler(ABC):
         model: Any,
         boundary: int,
         *,
+        ends: Iterable[int] = (),
         context: int,
         stride: int,
         batch_size: int,
@@ -94,7 +105,7 @@ class Sampler(ABC):
             raise MacroscopeError(
                 f"stride: {stride} is not between 1 and {context - 1}; set it to less than the context window"
             )
-        self.model, self.boundary = model, boundary
+        self.model, self.boundary, self.ends = model, boundary, frozenset({boundary, *ends})
         self.context, self.stride, self.batch_size, self.max_tokens = context, stride, batch_size, max_tokens
         self.decoding, self.seed, self.stream = decoding, seed, zlib.crc32(stream.encode())
         # A recurrent model has no window that could be full.

@@ -5,7 +5,7 @@ import heapq
 import json
 import logging
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from macroscope.systems.language_model.sampler import GeneratedTokens, Request, 
 from macroscope.systems.language_model.token_sampler import TokenSampler
 from macroscope.systems.prompts import EncodedPrompt, Prompt, decode, read_encoded_prompts, require_room
 from macroscope.systems.resume import PartialFile
-from macroscope.systems.tokenizer import boundary_id, unknown_id
+from macroscope.systems.tokenizer import boundary_id, end_ids, unknown_id
 from macroscope.training import use_threads
 
 log = logging.getLogger("macroscope")
@@ -53,6 +53,8 @@ class Sample:
         Number of sections without text that were removed (W/O Title).
     cut
         Whether it was cut at the longest length, in tokens or in words.
+    control
+        Whether a control token other than the boundary ended it.
     """
 
     index: int
@@ -62,6 +64,7 @@ class Sample:
     invalid: dict[str, int] = field(default_factory=dict)
     empty_sections: int = 0
     cut: bool = False
+    control: bool = False
 
 
 def sample_shard(
@@ -105,7 +108,7 @@ def sample_shard(
     if done:
         log.info("resuming with %d of %d samples finished", len(done), len(indices))
     context = context_window(network.config, options.context)
-    sampler = make_sampler(network, boundary_id(tokenizer), context, options, seed, system)
+    sampler = make_sampler(network, boundary_id(tokenizer), context, options, seed, system, end_ids(tokenizer))
     with Progress(f"sample {system}", len(indices), "samples") as bar:
         bar.advance(len(done))
         missing = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
@@ -123,13 +126,20 @@ def sample_shard(
 
 
 def make_sampler(
-    model: Any, boundary: int, context: int, options: LanguageModelSystem, seed: int, stream: str
+    model: Any,
+    boundary: int,
+    context: int,
+    options: LanguageModelSystem,
+    seed: int,
+    stream: str,
+    ends: Iterable[int] = (),
 ) -> Sampler:
     """Return the sampler for the options' decoding rule; arguments of `Sampler`."""
     kind = BeamSampler if isinstance(options.decoding, BeamSampling) else TokenSampler
     return kind(
         model,
         boundary,
+        ends=ends,
         context=context,
         stride=options.stride or context // 2,
         batch_size=options.batch_size,
@@ -221,6 +231,7 @@ def _fill(
         return str(error)
     sample.sections = [(section.title, section.text) for section in sections]
     sample.empty_sections, sample.cut = empty, generated.cut or len(text) < len(whole.rstrip())
+    sample.control = not sample.cut and generated.end != boundary_id(tokenizer)
     return None
 
 
@@ -260,6 +271,9 @@ def _provenance(
         Count("section without text", sections, sum(sample.empty_sections for sample in valid), "sections"),
         Count(f"end of a sample beyond {_longest(options)}", len(valid) - cut, cut, "ends of samples"),
     ]
+    if len(sampler.ends) > 1:
+        control = sum(sample.control for sample in valid)
+        counts.append(Count("control token in place of an end", len(valid) - control, control, "ends of samples"))
     if has_unknown:
         unknown, tokens = sum(sample.unknown for sample in samples), sum(sample.tokens for sample in samples)
         counts.append(Count("word outside the vocabulary, generated as <unk>", tokens - unknown, unknown, "tokens"))

@@ -5,7 +5,7 @@ tokens of a prompt are fed one by one like sampled tokens, and use no random num
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class TokenSampler(Sampler):
     def run(self, requests: deque[Request]) -> Iterator[GeneratedTokens]:
         """Process a queue of requests; see `Sampler.run`."""
         assert not isinstance(self.decoding, BeamSampling)
-        rows = _Rows(self.batch_size, self.max_tokens, self.boundary)
+        rows = _Rows(self.batch_size, self.max_tokens, self.boundary, self.ends)
         decoder = self.decoder()
         while True:
             for row in rows.idle():
@@ -50,8 +50,8 @@ class TokenSampler(Sampler):
 class _Rows:
     """State of the rows of a batch: their tokens, requests and random numbers."""
 
-    def __init__(self, rows: int, max_tokens: int, boundary: int) -> None:
-        self.boundary, self.max_tokens = boundary, max_tokens
+    def __init__(self, rows: int, max_tokens: int, boundary: int, ends: Iterable[int]) -> None:
+        self.ends, self.max_tokens = np.array(sorted(ends)), max_tokens
         self.tokens = np.full((rows, max_tokens + 1), boundary, dtype=np.int32)
         self.length = np.ones(rows, dtype=np.int64)
         self.cached = np.zeros(rows, dtype=np.int64)
@@ -98,16 +98,17 @@ class _Rows:
         sampled = np.flatnonzero(self.busy & ~self.given)
         self.tokens[sampled, self.length[sampled]] = tokens[sampled]
         self.length += self.busy
-        ended = (tokens[sampled] == self.boundary) | (self.length[sampled] > self.max_tokens)
+        ended = np.isin(tokens[sampled], self.ends) | (self.length[sampled] > self.max_tokens)
         return sampled[ended].tolist()
 
     def finish(self, row: int) -> GeneratedTokens:
         request = self.requests[row]
         assert request is not None
         tokens = self.tokens[row, 1 : self.length[row]]
-        cut = bool(tokens[-1] != self.boundary)
         self.busy[row], self.requests[row], self._generators[row] = False, None, None
-        return GeneratedTokens(request, tokens.copy() if cut else tokens[:-1].copy(), cut)
+        if tokens[-1] in self.ends:
+            return GeneratedTokens(request, tokens[:-1].copy(), int(tokens[-1]))
+        return GeneratedTokens(request, tokens.copy(), None)
 
     def document(self, row: int) -> NDArray[np.int32]:
         """Return the tokens of a row, including the boundary before them."""
