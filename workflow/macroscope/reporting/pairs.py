@@ -31,6 +31,7 @@ SIGNS = {RATIO: "×", AUC: ""}
 NO_DIFFERENCE = "no difference detected"
 CHANCE = 0.5
 ESTIMATE = ("value", "ci_low", "ci_high")
+ADJUSTED = "p is adjusted over all pairs of this corpus and critic, and the interval is not"
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,11 @@ class Pair:
     def compare(self, critic: str, ratios: Mapping[str, float]) -> PairVerdict | None:
         """Return a critic's verdict on which system is closer to real text; None if the critic did not evaluate both.
 
-        The system with the lower detectability is closer. Systems at the ceiling of detectability can differ all the
-        same. If the ratio of their latent PPLs is significant (adjusted p < 5 %), the system whose own ratio to real
-        text is nearer to 1 is closer, provided that both ratios are on the same side of 1; otherwise the sizes do not
-        decide. If detectability and structure contradict each other, neither is closer.
+        A difference counts if its adjusted p is below 5 %, as on the pair's page. The system with the lower
+        detectability is closer. Systems at the ceiling of detectability can differ all the same. If their latent PPLs
+        differ, the system whose own ratio to real text is nearer to 1 is closer, provided that both ratios are on the
+        same side of 1; otherwise the sizes do not decide. If detectability and structure contradict each other, neither
+        is closer.
 
         Parameters
         ----------
@@ -114,9 +116,11 @@ class Pair:
         difference = self.row(critic, C2ST_AUC, DIFFERENCE)
         if difference is None:
             return None
-        by_detectability = self.system if difference["ci_high"] < 0 else self.other if difference["ci_low"] > 0 else ""
+        by_detectability = ""
+        if _is_significant(difference):
+            by_detectability = self.system if difference["value"] < 0 else self.other
         ratio = self.row(critic, LATENT_PPL, RATIO)
-        if ratio is None or not ratio["p_adjusted"] < SIGNIFICANT:
+        if ratio is None or not _is_significant(ratio):
             return self._compare_detectability(critic, by_detectability, difference)
         by_structure = self._closer_in_structure(ratio["value"], ratios)
         closer = by_detectability or by_structure
@@ -132,12 +136,14 @@ class Pair:
         if closer:
             return PairVerdict(closer, f"{closer} closer", numbers)
         between = self.row(critic, BETWEEN_SYSTEMS, AUC)
-        if between is None or not between["ci_low"] > CHANCE:
+        if between is None or not (between["value"] > CHANCE and _is_significant(between)):
             return PairVerdict("", NO_DIFFERENCE, numbers)
         share, low, high = (format_percent(between[name]) for name in ESTIMATE)
         text = f"distinguishable from each other in {share} % of pairs [{low}, {high}]"
+        text += f", {_format_adjusted(between)}"
         explanation = (
-            f"how often a classifier tells a document of {self.system} from one of {self.other}; 50 % is chance"
+            f"how often a classifier tells a document of {self.system} from one of {self.other}; 50 % is chance;"
+            f" {ADJUSTED}"
         )
         return PairVerdict("", "different, neither shown to be closer", [Number(text, explanation), *numbers])
 
@@ -160,9 +166,9 @@ class Pair:
             points = _negated(*points)
         direction = "lower" if points[0] < 0 else "higher"
         value, low, high = map(_format_points, _negated(*points) if direction == "lower" else points)
-        interval = f"[{low}, {high}], p {format_p_value(row['p_value'])}"
+        interval = f"[{low}, {high}], {_format_adjusted(row)}"
         size = "equal: 0 points" if value == "0" else f"{value} points {direction}"
-        return Number(f"detectability {size} {interval}", f"{shown}, compared with {reference}")
+        return Number(f"detectability {size} {interval}", f"{shown}, compared with {reference}; {ADJUSTED}")
 
     def _describe_structure(self, row: pd.Series, closer: str) -> Number:
         shown, reference = self._order(closer)
@@ -173,20 +179,27 @@ class Pair:
             ("latent NLL per dimension", "", "minus") if _is_logarithmic(numbers) else ("latent PPL", " times", "over")
         )
         value, interval = _format_value(numbers).removeprefix(SIGNS[RATIO]).split(" ", 1)
-        text = f"{name} {value}{unit} {interval}, p {format_p_value(row['p_adjusted'])}"
-        return Number(text, f"{shown} {sign} {reference}; p adjusted over all pairs of this corpus and critic")
+        text = f"{name} {value}{unit} {interval}, {_format_adjusted(row)}"
+        return Number(text, f"{shown} {sign} {reference}; {ADJUSTED}")
 
 
 def pairs_table(results: Results) -> pd.DataFrame:
     """Build the table of all pairs: columns of `critics.pairs` and `p_adjusted`; empty if the config requests no pairs.
 
-    A family of tests consists of all pairs of a critic and corpus, in all statistics that test differences to real
-    text.
+    See `with_adjusted_p_values`.
     """
     tables = [read_csv(path) for path in results.plan.reporting.pairs_files()]
     if not tables:
         return pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
-    table = pd.concat(tables, ignore_index=True)
+    return with_adjusted_p_values(pd.concat(tables, ignore_index=True))
+
+
+def with_adjusted_p_values(table: pd.DataFrame) -> pd.DataFrame:
+    """Add `p_adjusted` to a table of pairs (Benjamini-Hochberg).
+
+    A family of tests consists of all pairs of a critic and corpus: whether a classifier tells the two systems apart,
+    and the difference in every statistic that tests one to real text.
+    """
     in_family = pd.Series(
         [_in_family(critic, name) for critic, name in zip(table["critic"], table["statistic"], strict=True)],
         index=table.index,
@@ -196,8 +209,9 @@ def pairs_table(results: Results) -> pd.DataFrame:
     adjusted = pd.Series(float("nan"), index=table.index)
     adjusted.update(families.transform(benjamini_hochberg))
     at = list(table.columns).index("p_value") + 1
-    table.insert(at, "p_adjusted", adjusted)
-    return table
+    with_adjusted = table.copy()
+    with_adjusted.insert(at, "p_adjusted", adjusted)
+    return with_adjusted
 
 
 def read_pairs(tables: Path) -> pd.DataFrame:
@@ -253,14 +267,21 @@ def _negated(value: float, low: float, high: float) -> list[float]:
     return [-value, -high, -low]
 
 
+def _is_significant(row: pd.Series) -> bool:
+    return bool(row["p_adjusted"] < SIGNIFICANT)
+
+
+def _format_adjusted(row: pd.Series) -> str:
+    return f"adjusted p {format_p_value(row['p_adjusted'])}"
+
+
 def _format_points(points: float) -> str:
     return "–" if pd.isna(points) else str(round(points))
 
 
 def _in_family(critic: str, statistic: str) -> bool:
-    """Return whether a statistic belongs to the family: it tests a difference to real text."""
     if statistic == BETWEEN_SYSTEMS:
-        return False
+        return True
     declaration = match_declaration(statistics_of(get_critic(critic)), statistic)
     return bool(declaration.null) and declaration.difference
 
