@@ -85,6 +85,22 @@ def test_no_page_is_wider_than_a_phone(browser, results):
     opened.close()
 
 
+def test_a_phone_shows_every_critic_of_every_system(browser, results):
+    """Rows, cells and their critics' names are visible without scrolling sideways, and still a table for readers."""
+    opened = browser.new_page(viewport={"width": 390, "height": 800})
+    opened.goto((results / "report.html").as_uri())
+    cells = opened.locator("table.scorecard td[data-label]")
+    boxes = [cell.bounding_box() for cell in cells.all()]
+    assert boxes
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    critic = cells.first.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert critic.strip('"').split()[0] in opened.locator("table.scorecard thead th").all_text_contents()[2]
+    assert opened.get_by_role("table").first.get_by_role("row").count() > 3
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe checks accessibility").Axe()
+    assert not axe.run(opened).response["violations"]
+    opened.close()
+
+
 A4_WITHIN_MARGINS = 688
 """Width between margins of 14 mm, in CSS pixels of 96 an inch."""
 

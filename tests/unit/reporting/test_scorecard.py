@@ -20,7 +20,7 @@ from macroscope.reporting.scorecard import (
     format_cell,
     summarise_run,
 )
-from macroscope.reporting.scorecard_text import render_legend, render_scorecard
+from macroscope.reporting.scorecard_text import render_legend, render_scorecards
 from macroscope.reporting.tables import with_adjusted_p_values
 from macroscope.systems import kinds
 
@@ -116,11 +116,20 @@ def test_a_sign_and_a_number_do_not_read_as_one_relation():
 
 
 def test_text_version_names_every_system_and_what_the_signs_mean():
-    text = render_scorecard(cells())
+    scorecards = list(build_scorecards(cells()))
+    text = render_scorecards(scorecards)
     for word in ("bad", "good", "real text against itself", "tiny", "wiki", "web"):
         assert word in text
-    assert all(sign in render_legend(0.1) for sign in "≠≈?")
-    assert "10 points" in render_legend(0.1)
+    legend = " ".join(render_legend(scorecards, 0.1).split())
+    assert legend.endswith("50 % is chance. ≠ unlike real text; ≈ like real text, at most 10 points above chance.")
+
+
+@pytest.mark.parametrize(("verdict", "sign"), [(UNLIKE, "≠"), (LIKE, "≈"), (INCONCLUSIVE, "?"), (NOT_USABLE, "")])
+@pytest.mark.parametrize("warned", [(), ("a",)])
+def test_the_legend_explains_the_signs_that_occur(verdict, sign, warned):
+    legend = render_legend([scorecard_of(("bad", "a", verdict, 0.9), warned=warned)], 0.1)
+    assert [mark for mark in "≠≈?⚠" if mark in legend] == [*sign, *("⚠" if warned else "")]
+    assert sign or warned or legend.endswith(" 50 %\nis chance.")
 
 
 def test_a_critic_that_failed_has_a_column_without_numbers():
@@ -128,7 +137,7 @@ def test_a_critic_that_failed_has_a_column_without_numbers():
     wiki, web = build_scorecards(cells(), [failed, Missing(corpus="web", system="lm", reason="no text")])
     assert (wiki.failed, web.failed) == ({"tendencies": "failed: no text; see a.log"}, {})
     assert "tendencies" not in wiki.critics
-    lines = render_scorecard(cells(), [failed]).split("\n\n")[0].splitlines()
+    lines = render_scorecards(list(build_scorecards(cells(), [failed]))).split("\n\n")[0].splitlines()
     assert lines[1].split()[-1] == "tendencies"
     assert {line.split()[-1] for line in lines[2:]} == {"failed"}
 
@@ -234,7 +243,9 @@ def test_the_text_version_separates_checks_and_marks_warnings():
             columns=["system", "verdict", "c2st_auc", "check"],
         )
     )
-    lines = render_scorecard(table.assign(critic="coherence", warned=True, ci_low=0.4, ci_high=0.95)).splitlines()
+    lines = render_scorecards(
+        list(build_scorecards(table.assign(critic="coherence", warned=True, ci_low=0.4, ci_high=0.95)))
+    ).splitlines()
     assert "coherence ⚠" in lines[0]
     assert [line.split()[0] for line in lines[1:]] == ["mine", "Checks:", "process"]
 
@@ -282,7 +293,7 @@ def test_numbers_at_matched_length_stand_below_those_of_the_system():
         "coherence": "≈ 52 % [47, 57]"
     }
     assert wiki.at_matched_length("good") == web.at_matched_length("tiny") == {}
-    lines = render_scorecard(table).splitlines()
+    lines = render_scorecards(list(build_scorecards(table))).splitlines()
     (number,) = (number for number, line in enumerate(lines) if "at matched length" in line)
     assert "bad" in lines[number - 1]
     assert "≈ 52 % [47, 57]" in lines[number]

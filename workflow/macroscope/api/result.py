@@ -17,7 +17,7 @@ from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.scorecard import build_scorecards, format_cell
-from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecard
+from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
 from macroscope.reporting.tables import read_scorecard, read_statistics, read_warnings
 
 _REPORT = ("report.html", "pages", "reader", "figures", "tables")
@@ -169,8 +169,9 @@ class Comparison:
         return [*self.reasons, *lengths, *warned, *missing]
 
     def __repr__(self) -> str:
-        legend = render_legend(self._plan.config.statistics.margin)
-        return "\n\n".join([render_scorecard(self.detectability, self.missing), legend, *self._remarks])
+        scorecards = list(build_scorecards(self.detectability, self.missing))
+        legend = render_legend(scorecards, self._plan.config.statistics.margin)
+        return "\n\n".join([render_scorecards(scorecards), legend, *self._remarks])
 
     def _repr_html_(self) -> str:
         """Return the scorecard, its legend and the warnings as HTML, for notebooks."""

@@ -25,7 +25,7 @@ def render_html(scorecards: Sequence[Scorecard], margin: float, remarks: Sequenc
         Sentences below the table.
     """
     tables = "".join(_table(scorecard, len(scorecards) > 1) for scorecard in scorecards)
-    return tables + "".join(f"<p>{escape(text)}</p>" for text in (render_legend(margin), *remarks))
+    return tables + "".join(f"<p>{escape(text)}</p>" for text in (render_legend(scorecards, margin), *remarks))
 
 
 def _table(scorecard: Scorecard, is_named: bool) -> str:

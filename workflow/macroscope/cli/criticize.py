@@ -143,7 +143,8 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     from macroscope.missing import describe_missing, read_missing
     from macroscope.reporting.cited_sensitivity import cite_sensitivity
     from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
-    from macroscope.reporting.scorecard_text import render_legend, render_scorecard
+    from macroscope.reporting.scorecard import build_scorecards
+    from macroscope.reporting.scorecard_text import render_legend, render_scorecards
     from macroscope.reporting.tables import read_scorecard, read_warnings
 
     results = output / plan.results
@@ -165,7 +166,8 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         answer["missing"] = [entry.model_dump() for entry in missing]
         print_json(answer | {name.lower(): str(path) for name, path in places.items()})
     else:
-        print(f"\n{render_scorecard(scorecard, missing)}\n\n{render_legend(plan.config.statistics.margin)}")
+        scorecards = list(build_scorecards(scorecard, missing))
+        print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
         for sentence in notes:
             print(f"\n{sentence}")
         for critic_of, _, title, warning in warnings.itertuples(index=False):

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
+from macroscope.criticize.shares import format_share
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import ENGLISH, name_of, require_code
 
@@ -75,18 +76,11 @@ def describe_languages(languages: Counter[str]) -> str:
     """Return the shares of the three most frequent languages, in words."""
     common = sorted(languages.items(), key=lambda item: (-item[1], item[0]))[:3]
     total = languages.total()
-    return ", ".join(f"{_named(code)} {_percent(number / total)}" for code, number in common)
+    return ", ".join(f"{_named(code)} {format_share(number / total)}" for code, number in common)
 
 
 def _named(code: str) -> str:
     return "unknown" if code == UNKNOWN else f"{name_of(code)} ({code})"
-
-
-def _percent(share: float) -> str:
-    """Return a rounded share; neither 0% nor 100% unless it is."""
-    if 0 < share < 0.005:
-        return "<1%"
-    return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
 def _shares(languages: Counter[str]) -> dict[str, float]:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 import regex
 
+from macroscope.criticize.shares import format_share
+
 _FAMILIES: Mapping[str, Mapping[str, str]] = {
     "quotation marks": {'"': '"', "“ ”": "[“”]", "« »": "[«»]", "„": "„", "「 」": "[「」『』]"},
     "apostrophes": {"'": r"(?<=\p{L})'(?=\p{L})", "’": r"(?<=\p{L})’(?=\p{L})"},
@@ -50,7 +52,7 @@ def describe_marks(marks: Marks) -> dict[str, str]:
         if set(shares) <= {_USUAL.get(family)}:
             continue
         described[family] = ", ".join(
-            f"{kind}  {_percent(share)}" for kind, share in sorted(shares.items(), key=lambda item: -item[1])
+            f"{kind}  {format_share(share)}" for kind, share in sorted(shares.items(), key=lambda item: -item[1])
         )
     return {family: words for family, words in described.items() if words}
 
@@ -85,7 +87,3 @@ def _total(marks: Marks, family: str) -> int:
 def _shares(marks: Marks, family: str) -> dict[str, float]:
     total = _total(marks, family)
     return {kind: marks[family, kind] / total for kind in _FAMILIES[family] if marks[family, kind]}
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.005 else "<1%"

@@ -45,6 +45,7 @@ from macroscope.reporting.scorecard import (
     build_scorecards,
     summarise_run,
 )
+from macroscope.reporting.scorecard_legend import has_absent_cells, shown_verdicts
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.tables import read_scorecard, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
@@ -123,6 +124,8 @@ def write_report(
             "report",
             temporary,
             scorecards=scorecards,
+            verdicts=shown_verdicts(scorecards),
+            has_absent=has_absent_cells(scorecards),
             summary=summarise_run(scorecards) if scorecards else "",
             simulated=[scorecard.corpus for scorecard in scorecards if is_simulated(results, scorecard.corpus)],
             pairs={scorecard.corpus: list(pairs_of(pairs, scorecard.corpus)) for scorecard in scorecards},

@@ -1,25 +1,26 @@
 """The scorecard as text for a terminal, with a legend of its signs."""
 
 from collections.abc import Sequence
+from textwrap import fill
 
 import pandas as pd
 
-from macroscope.missing import Missing
 from macroscope.options import READABLE_NAMES
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, build_scorecards, format_cell
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, Scorecard, format_cell
+from macroscope.reporting.scorecard_legend import shown_verdicts
 
+_WIDTH = 110
 AT_MATCHED_LENGTH = "at matched length"
 """Title of the row below a system's with its numbers at matched length."""
 
 
-def render_scorecard(table: pd.DataFrame, missing: Sequence[Missing] = ()) -> str:
-    """Render the scorecard as text for a terminal, a block per corpus; see `render_legend` for the signs.
+def render_scorecards(scorecards: Sequence[Scorecard]) -> str:
+    """Render scorecards as text for a terminal, a block per corpus; see `render_legend` for the signs.
 
     Critics that failed have a column of their own. Below a system stand its numbers at matched length, if it has any.
     """
     blocks = []
-    several = table["corpus"].nunique() > 1
-    for scorecard in build_scorecards(table, missing):
+    for scorecard in scorecards:
         heads = {
             critic: f"{critic} {WARNING}" if critic in scorecard.warned else critic for critic in scorecard.critics
         }
@@ -32,7 +33,7 @@ def render_scorecard(table: pd.DataFrame, missing: Sequence[Missing] = ()) -> st
                 if matched := scorecard.at_matched_length(system):
                     rows.append(_render_row(AT_MATCHED_LENGTH, matched, heads))
         block = pd.DataFrame(rows, columns=["", *heads.values(), *scorecard.failed]).fillna("")
-        blocks.append((f"{scorecard.corpus}\n" if several else "") + block.to_string(index=False))
+        blocks.append((f"{scorecard.corpus}\n" if len(scorecards) > 1 else "") + block.to_string(index=False))
     return "\n\n".join(blocks)
 
 
@@ -45,10 +46,23 @@ def readable_name(system: str) -> str:
     return READABLE_NAMES.get(system, system)
 
 
-def render_legend(margin: float) -> str:
-    """Explain the numbers and signs of the scorecard in a terminal."""
-    return (
-        "Detectability: how often a classifier with the critic's features tells the system's text from a real one;\n"
-        f"50 % is chance. {SIGNS[UNLIKE]} unlike real text; {SIGNS[LIKE]} like real text, at most {100 * margin:g}"
-        f" points above chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts; {WARNING} the critic has a warning."
-    )
+def render_legend(scorecards: Sequence[Scorecard], margin: float) -> str:
+    """Explain the numbers of the scorecards, and those signs that they have."""
+    verdicts = shown_verdicts(scorecards)
+    signs = [
+        f"{SIGNS[verdict]} {meaning}"
+        for verdict, meaning in (
+            (UNLIKE, "unlike real text"),
+            (LIKE, f"like real text, at most {100 * margin:g} points above chance"),
+            (INCONCLUSIVE, "inconclusive: too few texts"),
+        )
+        if verdict in verdicts
+    ]
+    if any(scorecard.warned for scorecard in scorecards):
+        signs.append(f"{WARNING} the critic has a warning")
+    sentences = [
+        "Detectability: how often a classifier with the critic's features tells the system's text from a real one;"
+        " 50 % is chance.",
+        *([f"{'; '.join(signs)}."] if signs else []),
+    ]
+    return fill(" ".join(sentences), _WIDTH)

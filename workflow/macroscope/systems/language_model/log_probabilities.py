@@ -38,8 +38,8 @@ def measure_log_probabilities(
     Each token is predicted from the tokens that the sampler saw before it: from the whole document within the context
     window, and beyond it from the sampler's window at that point (`Sampler.windows`). The tokens of a prompt are given
     and do not count. For a sample that was cut, no end is counted, so that the probabilities of all possible samples
-    sum to one. An end is the boundary or any control token, since the text is the same. Texts are tokenised again, which
-    need not give the same tokens as sampling.
+    sum to one. An end is the boundary or any control token, since the text is the same. Texts are tokenised again, and
+    need not have the same tokens as in sampling.
 
     Parameters
     ----------
