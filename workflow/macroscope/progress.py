@@ -29,6 +29,8 @@ def progress(items: Iterable[T], description: str, total: int | None = None, uni
 class Progress:
     """A counter of finished units that shows itself; use as a context manager.
 
+    Within another one it is silent: the outer one shows the progress of the whole.
+
     Parameters
     ----------
     description
@@ -43,15 +45,21 @@ class Progress:
         self.description, self.total, self.unit = description, total, unit
         self.count = 0
 
+    _running = 0
+    """Number of counters that are in use."""
+
     def __enter__(self) -> "Progress":
         self._start = self._last_line = time.monotonic()
-        terminal = sys.stderr.isatty()
+        self._is_shown = Progress._running == 0
+        Progress._running += 1
+        terminal = sys.stderr.isatty() and self._is_shown
         # The command line's own stream escapes what moves the cursor.
         options = {"desc": escape_controls(self.description), "unit": self.unit, "file": sys.__stderr__}
         self._bar = tqdm(total=self.total, leave=False, disable=False, **options) if terminal else None
         return self
 
     def __exit__(self, *exception: object) -> None:
+        Progress._running -= 1
         if self._bar is not None:
             self._bar.close()
         self._log()
@@ -65,6 +73,8 @@ class Progress:
             self._log()
 
     def _log(self) -> None:
+        if not self._is_shown:
+            return
         self._last_line = time.monotonic()
         elapsed = self._last_line - self._start
         of_total = f" of {self.total:,}" if self.total is not None else ""

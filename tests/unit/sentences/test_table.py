@@ -12,7 +12,15 @@ from macroscope.critics.narrative.detector import new_detector
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.sentences.table import COLUMNS, Judges, make_options, make_table, score_sentences, warn_of_few
+from macroscope.sentences.table import (
+    COLUMNS,
+    Judges,
+    make_options,
+    make_table,
+    score_sentences,
+    warn_of_few,
+    without_other_languages,
+)
 
 from ...tiny import write_encoder
 
@@ -43,6 +51,23 @@ def test_a_language_that_the_encoder_does_not_know_is_refused():
         make_options("zh")
 
 
+def test_texts_in_another_language_are_named_and_have_no_numbers(caplog):
+    table = pd.DataFrame(
+        {
+            **{"system": "lm", "document": ["x", "y", "y", "z"], "language": ["en", "zh", "zh", "?"]},
+            **{"out_of_place": [0.1, 0.9, 0.9, 0.2], "out_of_order": 1.0, "text": "It rained."},
+        }
+    )
+    judged = without_other_languages(table, "en")
+    assert judged["out_of_place"].isna().tolist() == [False, True, True, False]
+    assert judged["out_of_order"].isna().tolist() == [False, True, True, False]
+    said = "lm: texts that are not in English, and not judged: y (Chinese); if they are, give --language en"
+    assert caplog.messages == [said]
+    caplog.clear()
+    assert without_other_languages(judged[:1], "en")["out_of_place"].tolist() == [0.1]
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("long", [59, 60])
 def test_real_texts_that_are_too_few_or_too_short_are_named(long, caplog):
     def document(number, sentences):
@@ -54,7 +79,7 @@ def test_real_texts_that_are_too_few_or_too_short_are_named(long, caplog):
 
 
 @pytest.mark.slow
-def test_exchanged_sentences_rank_first(tmp_path):
+def test_exchanged_sentences_rank_first(tmp_path, caplog):
     generator = random.Random(1)
 
     def write(name, number, is_damaged):
@@ -68,7 +93,10 @@ def test_exchanged_sentences_rank_first(tmp_path):
         pd.DataFrame(rows).to_json(tmp_path / f"{name}.jsonl", orient="records", lines=True)
         return tmp_path / f"{name}.jsonl"
 
+    caplog.set_level("INFO", "macroscope")
     table = score_sentences([write("real", 100, False)], [write("lm", 30, True)], GivenFields(), None, 1)
+    (progress,) = [message for message in caplog.messages if " s, " in message]
+    assert progress.startswith("judge sentences: 130 of 130 texts")
     marked = table["sentence"] - 1 == table["document"].str.removeprefix("lm").astype(int) % 6
     assert roc_auc_score(marked, np.asarray(table["out_of_place"])) > 0.9
     assert table["out_of_order"].notna().all()

@@ -33,7 +33,10 @@ from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.critics.narratives import Narratives, split_narratives
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.detection import UNKNOWN, detect_language
+from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.sentences import split_sentences
+from macroscope.progress import Progress
 from macroscope.resampling import Resampling
 
 log = logging.getLogger("macroscope")
@@ -41,7 +44,11 @@ CRITIC = "narrative"
 TASK: Task = "discordant"
 VALID_SHARE = 0.125
 """Share of the real texts that tune the detector and calibrate its probabilities."""
-COLUMNS = ("system", "document", "sentence", "section", "start", "end", "out_of_place", "out_of_order", "text")
+COLUMNS = (
+    *("system", "document", "language", "sentence", "section", "start", "end"),
+    *("out_of_place", "out_of_order", "text"),
+)
+_MOST_NAMED = 5
 
 
 def score_sentences(
@@ -52,14 +59,15 @@ def score_sentences(
     Parameters
     ----------
     language
-        Code of the language of the texts; None: it is recognized.
+        Code of the language of the texts; None: it is recognized, and texts in another one are not judged.
 
     Returns
     -------
     data frame
-        `sentence` (its number, from 1), `section` (from 0), `start` and `end` (characters of the section's text),
-        `out_of_place` (in [0, 1]; NaN in a text of one sentence), `out_of_order` (log odds; NaN in a text of two
-        sentences; see `moved_sentences`), `text`. Larger numbers are less like real text.
+        `language` (recognized, of the text), `sentence` (its number, from 1), `section` (from 0), `start` and `end`
+        (characters of the section's text), `out_of_place` (in [0, 1]; NaN in a text of one sentence), `out_of_order`
+        (log odds; NaN in a text of two sentences; see `moved_sentences`), `text`. Larger numbers are less like real
+        text. Both are NaN in a text that is not judged.
 
     Raises
     ------
@@ -67,12 +75,20 @@ def score_sentences(
         If the critic does not fit the language, or the real texts are too few or too short to learn from.
     """
     real, texts = read_sides(reference, candidates, given)
+    is_requested = language is not None
     language = recognize_language(real, texts, language)
     options = make_options(language)
     warn_of_few(real, language)
-    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
+    total = len(real) + sum(map(len, texts.values()))
+    with (
+        Progress("judge sentences", total, "texts") as bar,
+        tempfile.TemporaryDirectory(prefix="macroscope-") as folder,
+    ):
         judges = train_judges(real, options, language, seed, Path(folder))
-    return make_table(texts, judges, options, language)
+        bar.advance(len(real))
+        table = make_table(texts, judges, options, language)
+        bar.advance(total - len(real))
+    return table if is_requested else without_other_languages(table, language)
 
 
 def make_options(language: str) -> NarrativeOptions:
@@ -91,6 +107,25 @@ def make_options(language: str) -> NarrativeOptions:
     for limit in fit.limits:
         log.warning("%s", limit)
     return options
+
+
+def without_other_languages(table: pd.DataFrame, language: str) -> pd.DataFrame:
+    """Return the table without the numbers of texts in another language than that of the real ones; warn of these."""
+    is_other = ~table["language"].isin([language, UNKNOWN])
+    others = table[is_other].drop_duplicates(["system", "document"])
+    for system, texts in others.groupby("system", sort=False):
+        named = [f"{row.document} ({name_of(row.language)})" for row in texts[:_MOST_NAMED].itertuples()]
+        more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
+        log.warning(
+            "%s: texts that are not in %s, and not judged: %s%s; if they are, give --language %s",
+            system,
+            name_of(language),
+            ", ".join(named),
+            more,
+            language,
+        )
+    numbers = ["out_of_place", "out_of_order"]
+    return table.assign(**{name: table[name].mask(is_other) for name in numbers})
 
 
 def warn_of_few(real: Sequence[Document], language: str) -> None:
@@ -156,10 +191,10 @@ def make_table(
         for document, out_of_place, gains in zip(
             documents, probabilities, _gains(judges.order, narratives), strict=True
         ):
-            places = locate_sentences(document, language)
+            places, recognized = locate_sentences(document, language), detect_language(document.text)
             values = out_of_place if len(out_of_place) else np.full(len(places), np.nan)
             rows += [
-                (system, document.id, number, *place, float(value), float(gain), _cut(document, place))
+                (system, document.id, recognized, number, *place, float(value), float(gain), _cut(document, place))
                 for number, (place, value, gain) in enumerate(zip(places, values, gains, strict=True), start=1)
             ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
