@@ -95,8 +95,9 @@ def test_exchanged_sentences_rank_first(tmp_path, caplog):
 
     caplog.set_level("INFO", "macroscope")
     table = score_sentences([write("real", 100, False)], [write("lm", 30, True)], GivenFields(), None, 1)
-    (progress,) = [message for message in caplog.messages if " s, " in message]
-    assert progress.startswith("judge sentences: 130 of 130 texts")
+    lines = [message for message in caplog.messages if "/s" in message]
+    assert all(line.startswith("judge sentences: ") for line in lines)
+    assert lines[-1].startswith("judge sentences: 130 of 130 texts")
     marked = table["sentence"] - 1 == table["document"].str.removeprefix("lm").astype(int) % 6
     assert roc_auc_score(marked, np.asarray(table["out_of_place"])) > 0.9
     assert table["out_of_order"].notna().all()
