@@ -196,6 +196,13 @@ def test_single_texts_are_refused_at_once(tmp_path):
             choose(profile, profiles, [])
 
 
+def test_an_empty_file_is_named(tmp_path):
+    (tmp_path / "empty.jsonl").write_text("")
+    profile, profiles = profile_collections([_texts(tmp_path / "r.jsonl", 9)], [tmp_path / "empty.jsonl"])
+    with pytest.raises(MacroscopeError, match=r"empty: no texts in .*empty\.jsonl; give at least 2"):
+        choose(profile, profiles, [])
+
+
 def test_profile_table(tmp_path):
     reference = _texts(tmp_path / "r.jsonl", 30, titled=3, label="x")
     lines = reference.read_text().splitlines()

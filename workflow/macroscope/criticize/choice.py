@@ -89,10 +89,15 @@ def choose(
         If a collection has too few texts, or a requested critic cannot judge them.
     """
     for profile in (reference, *candidates):
+        if not profile.documents:
+            raise MacroscopeError(
+                f"{profile.name}: no texts in {', '.join(map(str, profile.files))}; give at least {_FEWEST_TEXTS}"
+                f"{''.join(f'. {remark}' for remark in profile.remarks)}"
+            )
         if profile.documents < _FEWEST_TEXTS:
             raise MacroscopeError(
-                f"{profile.name}: {profile.documents} text{'s' if profile.documents != 1 else ''}; give at least"
-                f" {_FEWEST_TEXTS} in each collection: a single text allows no confidence interval and no test"
+                f"{profile.name}: {profile.documents} text; give at least {_FEWEST_TEXTS} in each collection: a single"
+                " text allows no confidence interval and no test"
                 f"{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
     chosen, reasons, lacking_extra = [], [], dict[str, list[str]]()
