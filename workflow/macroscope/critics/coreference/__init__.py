@@ -10,7 +10,7 @@ from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 _RESOLVED = "resolver ranker model mentions domain single"
-_RESOURCES = "persons.yaml pronoun_weights.json stop_words"
+_RESOURCES = "persons.yaml pronoun_weights.json name_weights.json stop_words"
 
 CRITIC = Critic(
     options="options:CoreferenceOptions",

@@ -2,7 +2,9 @@
 
 Columns: `id`; `opening` (`Document.opening`); `in_domain`, whether the document is in the domain; `error`, message
 of the resolver's failure, or null; `invalid`, number of mentions that were left out because they are empty or outside
-the text; `surfaces`, `entities`, `starts` and `ends` of the chain, as in `chains.Chain` (empty without a chain).
+the text; `name_mismatch`, the log odds that names of the text have changed places (`name_use`; NaN outside the domain
+and for few names); `surfaces`, `entities`, `starts` and `ends` of the chain, as in `chains.Chain` (empty without a
+chain).
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,6 +24,7 @@ LATENTS = latents_schema(
     pa.field("in_domain", pa.bool_(), nullable=False),
     pa.field("error", pa.string()),
     pa.field("invalid", pa.int32(), nullable=False),
+    pa.field("name_mismatch", pa.float64(), nullable=False),
     pa.field("surfaces", pa.list_(pa.string()), nullable=False),
     *(pa.field(name, pa.list_(pa.int32()), nullable=False) for name in ("entities", "starts", "ends")),
 )

@@ -105,13 +105,18 @@ def describe_names(text: str) -> Array | None:
     all_before, all_after = Counter[str](), Counter[str]()
     known, is_new, is_long = [], [], []
     for n, mention in enumerate(mentions):
-        number = next((number_of[word] for word in sorted(mention.words) if _is_one(mention, word, number_of, recent)), n)
+        number = next(
+            (number_of[word] for word in sorted(mention.words) if _is_one(mention, word, number_of, recent)), n
+        )
         if len(recent) >= FEWEST_KNOWN:
             is_new.append(number not in recent)
             is_long.append(len(mention.words) > 1)
             candidates = dict(islice(reversed(recent.items()), CANDIDATES))
             if number in candidates:
-                shares = (all_before[mention.before] + 1) / (n + _CONTEXTS), (all_after[mention.after] + 1) / (n + _CONTEXTS)
+                shares = (
+                    (all_before[mention.before] + 1) / (n + _CONTEXTS),
+                    (all_after[mention.after] + 1) / (n + _CONTEXTS),
+                )
                 rows = np.array([_relate(mention, each, *shares) for each in candidates.values()])
                 counts = np.array([each.count for each in candidates.values()])
                 own = list(candidates).index(number)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from macroscope.critics.coreference.chains import Chain, build_chain
 from macroscope.critics.coreference.latents import LATENTS
 from macroscope.critics.coreference.mentions import Resolved, read_resolved
+from macroscope.critics.coreference.name_use import measure_name_mismatch
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.rules.pronouns import Choose, choose_by_sieve, load_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
@@ -106,6 +107,7 @@ def compute_latents(documents: Sequence[Document], resolve: Resolver, options: C
                 "in_domain": in_domain,
                 "error": resolved.error,
                 "invalid": chain.invalid,
+                "name_mismatch": measure_name_mismatch(document.text) if in_domain else float("nan"),
                 "surfaces": chain.surfaces,
                 "entities": chain.entities,
                 "starts": chain.starts,
