@@ -126,10 +126,10 @@ def describe_names(text: str) -> Array | None:
         named.words |= mention.words
         number_of |= dict.fromkeys(named.words, number)
         named.count, named.sentence = named.count + 1, mention.sentence
-        for contexts in (named.before, all_before):
-            contexts[mention.before] += 1
-        for contexts in (named.after, all_after):
-            contexts[mention.after] += 1
+        for counter in (named.before, all_before):
+            counter[mention.before] += 1
+        for counter in (named.after, all_after):
+            counter[mention.after] += 1
     if len(is_new) < FEWEST_JUDGED:
         return None
     new, long = np.array(is_new, dtype=float), np.array(is_long, dtype=float)
