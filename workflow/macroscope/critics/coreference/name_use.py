@@ -103,7 +103,7 @@ def describe_names(text: str) -> Array | None:
     recent: dict[int, _Named] = {}  # the latest name last
     number_of: dict[str, int] = {}  # word -> the latest name with it
     all_before, all_after = Counter[str](), Counter[str]()
-    known, is_new, is_long = [], [], []
+    rows_of_known, is_new, is_long = [], [], []
     for n, mention in enumerate(mentions):
         number = next(
             (number_of[word] for word in sorted(mention.words) if _is_one(mention, word, number_of, recent)), n
@@ -119,8 +119,8 @@ def describe_names(text: str) -> Array | None:
                 )
                 rows = np.array([_relate(mention, each, *shares) for each in candidates.values()])
                 counts = np.array([each.count for each in candidates.values()])
-                own = list(candidates).index(number)
-                known.append(rows[own] - counts @ rows / counts.sum())
+                at = list(candidates).index(number)
+                rows_of_known.append(rows[at] - counts @ rows / counts.sum())
         named = recent.pop(number, None) or _Named(set())
         recent[number] = named
         named.words |= mention.words
@@ -134,7 +134,7 @@ def describe_names(text: str) -> Array | None:
         return None
     new, long = np.array(is_new, dtype=float), np.array(is_long, dtype=float)
     place = np.linspace(-0.5, 0.5, len(new))
-    means = np.mean(known, axis=0) if known else np.zeros(len(FEATURES) - 3)
+    means = np.mean(rows_of_known, axis=0) if rows_of_known else np.zeros(len(FEATURES) - 3)
     return np.array([*means, new.mean(), (new * place).mean(), (new * long).mean() - new.mean() * long.mean()])
 
 
