@@ -32,7 +32,7 @@ def _texts(means, start=0, words=None):
     n = len(means)
     keys = pd.DataFrame({"id": [f"d{start + k}" for k in range(n)], "opening": [""] * n})
     words = np.full(n, 50) if words is None else words
-    return TopicStrengths(keys, words, means, np.ones(n, dtype=bool))
+    return TopicStrengths(keys, words, means, np.ones(n, dtype=bool), np.where(words > 0, 0.1, np.nan))
 
 
 def test_the_fixed_topic_does_not_matter():

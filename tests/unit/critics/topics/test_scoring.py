@@ -6,7 +6,8 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from macroscope.critics.topics.latents import read_posteriors, read_strengths
+from macroscope.critics.topics.latents import read_document_features, read_posteriors, read_strengths
+from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.projection import project
 from macroscope.critics.topics.scoring import score
@@ -51,6 +52,29 @@ def test_strengths_of_long_documents_are_recovered(judged):
     assert latents.words.tolist() == [4000] * 400 + [0]
     assert np.isnan(latents.mean[-1]).all()
     assert np.median(np.abs(latents.mean[:-1] - strengths)) < 0.15
+
+
+def test_patchiness_is_of_the_sentences_of_each_document(tmp_path):
+    """Sentences of one topic each are patchy; the same words in mixed sentences are not."""
+    topics = torch.tensor([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]) * 0.98 + 0.005
+    model = CorrelatedTopicModel(torch.zeros(1).double(), torch.eye(1).double(), topics.double())
+    (tmp_path / "inference").mkdir()
+    model.save(tmp_path / "inference" / "model.npz")
+    write_json(tmp_path / "inference" / "vocabulary.json", {"words": ["red", "blue", "east", "west"]})
+    patchy = "Red and blue red. East west and east. Blue and red blue. West east and west."
+    even = "Red and east blue. West red and east. Blue and west red. East blue and west."
+    texts = {"patchy": patchy, "even": even, "one": "red blue east west"}
+    documents = [Document(name, "test", None, (Section(None, text),)) for name, text in texts.items()]
+    write_documents(tmp_path / "texts.parquet", documents, Provenance("c"))
+    output = tmp_path / "latents"
+    project(Collection(tmp_path / "texts.parquet"), tmp_path / "inference", options=TopicsOptions(), output=output)
+    patchiness = dict(zip(texts, read_strengths(output).patchiness, strict=True))
+    assert patchiness["patchy"] > 0.8
+    assert patchiness["even"] < 0
+    assert np.isnan(patchiness["one"])
+    score(output, tmp_path / "inference", options=TopicsOptions(), output=tmp_path / "scores")
+    features = read_document_features(output, tmp_path / "scores").numbers
+    assert np.allclose(features[:, model.dimensions], list(patchiness.values()), equal_nan=True)
 
 
 def test_nll_is_the_expectation_over_the_posterior(judged):

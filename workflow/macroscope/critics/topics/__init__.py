@@ -35,8 +35,15 @@ CRITIC = Critic(
     ),
     quantities={
         "known_words": "words of the vocabulary per text",
+        "patchiness": "patchiness of the topics (words of one sentence share their topic)",
         "not_converged": "texts whose inference did not converge",
         "without_words": "texts without a word of the vocabulary",
+    },
+    readings={
+        "patchiness": (
+            "sentences of a text differ more in their topics than in real text, as if texts were mixed",
+            "sentences of a text differ less in their topics than in real text",
+        ),
     },
     stages={
         "train": Stage(
@@ -51,7 +58,7 @@ CRITIC = Critic(
         ),
         "project": Stage(
             "projection:project",
-            inputs="texts inference signature",
+            inputs="texts inference language signature",
             options="convention folds",
             megabytes=4000,
             minutes=240,

@@ -2,7 +2,8 @@
 
 Columns: `id`; `opening` (`Document.opening`); `words`, the document's number of words of the vocabulary; `mean` and
 `variance` of the posterior (dimensions, float64), all NaN without words; `bound` on the log-probability of its words
-(nats); `converged`, whether the inference converged.
+(nats); `converged`, whether the inference converged; `patchiness` of the topics (`measure_patchiness`), null if
+undefined.
 """
 
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ LATENTS = latents_schema(
     vector_field("variance", pa.float64()),
     pa.field("bound", pa.float64()),
     pa.field("converged", pa.bool_(), nullable=False),
+    pa.field("patchiness", pa.float64()),
 )
 
 
@@ -52,12 +54,15 @@ class TopicStrengths:
         Means of the posteriors (documents x dimensions); NaN without words.
     converged
         Whether the inference of each posterior converged.
+    patchiness
+        Patchiness of each document's topics (`measure_patchiness`); NaN if undefined.
     """
 
     keys: pd.DataFrame
     words: NDArray[np.int64]
     mean: Array
     converged: NDArray[np.bool_]
+    patchiness: Array
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -66,7 +71,8 @@ class TopicStrengths:
         """Return the posteriors of the chosen documents."""
         if chosen.all():
             return self
-        return TopicStrengths(self.keys[chosen], self.words[chosen], self.mean[chosen], self.converged[chosen])
+        arrays = (part[chosen] for part in (self.words, self.mean, self.converged, self.patchiness))
+        return TopicStrengths(self.keys[chosen], *arrays)
 
     def with_words(self) -> "TopicStrengths":
         """Return the documents with words of the vocabulary; none if there is only one, too few for a comparison."""
@@ -80,9 +86,10 @@ class TopicStrengths:
 
 def read_strengths(path: Path) -> TopicStrengths:
     """Read the latents of a system without variances; large arrays of means are memory-mapped (`macroscope.arrays`)."""
-    table = read_latents(path, LATENTS, [*KEYS, "words", "converged"])
-    words, converged = (table.column(name).to_numpy() for name in ("words", "converged"))
-    return TopicStrengths(table.select(KEYS).to_pandas(), words, read_vectors(path, LATENTS, "mean"), converged)
+    table = read_latents(path, LATENTS, [*KEYS, "words", "converged", "patchiness"])
+    words, converged, patchiness = (table.column(name).to_numpy() for name in ("words", "converged", "patchiness"))
+    keys, means = table.select(KEYS).to_pandas(), read_vectors(path, LATENTS, "mean")
+    return TopicStrengths(keys, words, means, converged, patchiness.astype(float))
 
 
 def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
@@ -93,8 +100,9 @@ def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
 
 
 def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Read the features of documents with words of the vocabulary: topic strengths, and those of their scores."""
+    """Read the features of documents with words of the vocabulary: strengths, patchiness, and scores."""
     strengths = read_strengths(latents)
     is_finite = np.isfinite(strengths.mean).all(axis=1)
-    features = DocumentFeatures(strengths.keys[is_finite].reset_index(drop=True), strengths.mean[is_finite])
+    numbers = np.concatenate([strengths.mean, strengths.patchiness[:, None]], axis=1)[is_finite]
+    features = DocumentFeatures(strengths.keys[is_finite].reset_index(drop=True), numbers)
     return add_score_features(features, latents, scores)

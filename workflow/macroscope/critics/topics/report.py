@@ -8,6 +8,7 @@ import pandas as pd
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.excerpts import shorten
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.numeric_latents import numbers_table
 from macroscope.files import read_json
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import number, read_csv
@@ -25,6 +26,7 @@ VECTORS = {
     "precision": ("precision", 1.0),
     "recall": ("recall", 1.0),
 }
+PATCHINESS = {"patchiness": "patchiness of the topics"}
 TEXTS = {
     "known_words": ("words of the vocabulary per text", 1.0),
     "without_words_share": ("texts without any, %", 100.0),
@@ -54,6 +56,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("shares", "Topics that are more or less frequent", _shares(findings), shows_texts=True),
         ReportItem("divergences", "Divergences between the shares of the topics", divergence_table(statistics)),
         ReportItem("vectors", "Distances between topic strengths", statistics_table(statistics, VECTORS)),
+        ReportItem("patchiness", "Patchiness of topics", numbers_table(findings, PATCHINESS)),
         ReportItem("outliers", "Documents with the least likely topics", _outliers(findings), shows_texts=True),
         ReportItem("topics", "The topics", topics.assign(share=topics["share"].map(number))),
         ReportItem(

@@ -1,0 +1,74 @@
+"""Patchiness of the topics of a document: enumeration, a known process, and invariances."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from macroscope.critics.topics.patchiness import measure_patchiness
+
+SEPARATE = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
+"""Two topics of two words each."""
+EVEN = np.array([0.5, 0.5])
+
+
+def _sentences(*sentences):
+    return [np.array(words, dtype=np.int64) for words in sentences]
+
+
+def _enumerate(sentences, shares, topics):
+    """Return the patchiness by the definition: all pairs of words, one by one."""
+    words = [(number, word) for number, sentence in enumerate(sentences) for word in sentence]
+    agreement = {True: [], False: []}
+    for (first, one), (second, two) in combinations(words, 2):
+        of_one, of_two = (shares * topics[:, word] / (shares @ topics[:, word]) for word in (one, two))
+        agreement[first == second].append(of_one @ of_two)
+    return np.log(np.mean(agreement[True]) / np.mean(agreement[False]))
+
+
+def test_it_is_the_ratio_over_all_pairs_of_words():
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.ones(7), 3)
+    sentences = [rng.integers(0, 7, length) for length in (4, 0, 1, 3)]
+    shares = rng.dirichlet(np.ones(3))
+    assert measure_patchiness(sentences, shares, topics) == pytest.approx(_enumerate(sentences, shares, topics))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3)])
+def test_sentences_of_two_matters_are_patchy_in_any_order(order):
+    """Pairs within sentences always agree, and a third of the pairs across: log 3."""
+    sentences = _sentences([0, 1], [1, 0], [2, 3], [3, 2])
+    value = measure_patchiness([sentences[place] for place in order], EVEN, SEPARATE)
+    assert value == pytest.approx(np.log(3))
+
+
+def test_a_document_of_one_topic_is_not_patchy():
+    assert measure_patchiness(_sentences([0, 1], [1, 1, 0]), np.array([1.0, 0.0]), SEPARATE) == pytest.approx(0)
+
+
+def test_words_in_any_sentence_are_not_patchy_and_two_texts_in_one_are():
+    """Of words that are independent given the shares, both kinds of pairs agree alike; the model is the truth."""
+    rng = np.random.default_rng(1)
+    topics = rng.dirichlet(np.full(60, 0.1), 5)
+
+    def sample(shares, number):
+        places = rng.choice(5, (number, 10), p=shares)
+        return [np.array([rng.choice(60, p=topics[topic]) for topic in row]) for row in places]
+
+    alone, mixed = [], []
+    for _ in range(40):
+        first, second = rng.dirichlet(np.full(5, 0.3), 2)
+        alone.append(measure_patchiness(sample(first, 20), first, topics))
+        mixed.append(measure_patchiness(sample(first, 10) + sample(second, 10), (first + second) / 2, topics))
+    assert abs(np.mean(alone)) < 3 * np.std(alone) / np.sqrt(40) + 0.005
+    assert np.mean(mixed) > 0.1
+    assert np.mean(np.array(mixed)[:, None] > np.array(alone)) > 0.8
+
+
+@pytest.mark.parametrize("sentences", [[], [[]], [[0], [1], [2]], [[0, 1, 2]]])
+def test_without_pairs_of_both_kinds_it_is_undefined(sentences):
+    assert np.isnan(measure_patchiness(_sentences(*sentences), EVEN, SEPARATE))
+
+
+def test_topics_that_never_agree_across_sentences_are_undefined():
+    assert np.isnan(measure_patchiness(_sentences([0, 1], [2, 3]), EVEN, SEPARATE))
