@@ -20,9 +20,9 @@ def _enumerate(sentences, shares, topics):
     """Return the patchiness by the definition: all pairs of words, one by one."""
     words = [(number, word) for number, sentence in enumerate(sentences) for word in sentence]
     agreement = {True: [], False: []}
-    for (first, one), (second, two) in combinations(words, 2):
-        of_one, of_two = (shares * topics[:, word] / (shares @ topics[:, word]) for word in (one, two))
-        agreement[first == second].append(of_one @ of_two)
+    for (first, former), (second, latter) in combinations(words, 2):
+        of_former, of_latter = (shares * topics[:, word] / (shares @ topics[:, word]) for word in (former, latter))
+        agreement[first == second].append(of_former @ of_latter)
     return np.log(np.mean(agreement[True]) / np.mean(agreement[False]))
 
 
@@ -47,7 +47,7 @@ def test_a_document_of_one_topic_is_not_patchy():
 
 
 def test_words_in_any_sentence_are_not_patchy_and_two_texts_in_one_are():
-    """Of words that are independent given the shares, both kinds of pairs agree alike; the model is the truth."""
+    """Compare texts of a known model: in one text, the words are independent given the shares of the topics."""
     rng = np.random.default_rng(1)
     topics = rng.dirichlet(np.full(60, 0.1), 5)
 
