@@ -114,8 +114,8 @@ def compare(
 
 def compare_patchiness(reference: TopicStrengths, candidate: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
     """Compare the patchiness of two collections, by the statistics of `statistics.columns`."""
-    sides = (strengths.keys.assign(patchiness=strengths.patchiness) for strengths in (reference, candidate))
-    table = compare_columns(*sides, ["patchiness"], resampling, KEYS)
+    real, texts = (side.keys.assign(patchiness=side.patchiness) for side in (reference, candidate))
+    table = compare_columns(real, texts, ["patchiness"], resampling, KEYS)
     table = table[table["statistic"] != "mean"]  # `describe` has it
     return table.assign(statistic=table["column"] + "_" + table["statistic"])[ROWS]
 

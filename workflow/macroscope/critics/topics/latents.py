@@ -71,8 +71,13 @@ class TopicStrengths:
         """Return the posteriors of the chosen documents."""
         if chosen.all():
             return self
-        arrays = (part[chosen] for part in (self.words, self.mean, self.converged, self.patchiness))
-        return TopicStrengths(self.keys[chosen], *arrays)
+        return TopicStrengths(
+            self.keys[chosen],
+            self.words[chosen],
+            self.mean[chosen],
+            self.converged[chosen],
+            self.patchiness[chosen],
+        )
 
     def with_words(self) -> "TopicStrengths":
         """Return the documents with words of the vocabulary; none if there is only one, too few for a comparison."""
