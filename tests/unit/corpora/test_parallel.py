@@ -109,6 +109,27 @@ def test_broken_lines_are_clear_errors(tmp_path):
         _read(tmp_path / "de-en.tgz")
 
 
+@pytest.mark.parametrize("name", ["de-en.tgz", "de-en.zip"])
+def test_an_archive_that_is_cut_anywhere_is_a_clear_error(name, tmp_path):
+    """A file of the archive may break off while it is unpacked, after its name was read."""
+    files = {"x.de": "Der Hund .\n", "x.en": "The dog .\n"}
+    path = _archive(tmp_path / "de-en.tgz", files)
+    if name.endswith(".zip"):
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, content in files.items():
+                archive.writestr(member, content)
+    whole, documents = path.read_bytes(), _read(path)
+    errors = 0
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        try:
+            assert _read(path) == documents  # what is missing is the end mark of the archive
+        except MacroscopeError as error:
+            errors += path.name in str(error)
+    assert errors > 0.8 * len(whole)
+
+
 def test_damaged_bzip2_is_a_clear_error_and_a_full_disk_is_not_blamed_on_the_archive(tmp_path):
     with tarfile.open(tmp_path / "de-en.tar.bz2", "w:bz2") as archive:
         member = tarfile.TarInfo("x.de")

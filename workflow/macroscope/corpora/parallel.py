@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Literal
@@ -139,11 +139,13 @@ def _unpacked(path: Path, languages: tuple[str, str]) -> Iterator[tuple[IO[bytes
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         streams = dict(zip(languages, (first, second), strict=True))
         missing = set(languages)
-        for name, member in _members(path):
-            language = name.rpartition(".")[2]
-            if language in missing:
-                shutil.copyfileobj(member, streams[language])
-                missing.discard(language)
+        with _open_members(path) as members:
+            for name, member in members:
+                language = name.rpartition(".")[2]
+                if language in missing:
+                    with member as content:
+                        shutil.copyfileobj(content, streams[language])
+                    missing.discard(language)
         if missing:
             raise MacroscopeError(f"{path}: no file of the archive ends in .{' or in .'.join(sorted(missing))}")
         for stream in (first, second):
@@ -151,16 +153,17 @@ def _unpacked(path: Path, languages: tuple[str, str]) -> Iterator[tuple[IO[bytes
         yield first, second
 
 
-def _members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Stream the names and contents of the files of an archive, tar or zip."""
+@contextmanager
+def _open_members(path: Path) -> Iterator[Iterator[tuple[str, AbstractContextManager[IO[bytes]]]]]:
+    """Open an archive, tar or zip, and iterate over the names and contents of its files, to be read one by one.
+
+    They are read inside this context, which names the archive if one of them proves damaged.
+    """
     if is_zip(path):
         with open_zip(path) as archive:
-            for name in archive.namelist():
-                with open_member(archive, path, name) as stream:
-                    yield name, stream
+            yield ((name, open_member(archive, path, name)) for name in archive.namelist())
         return
     with open_archive(path) as archive:
-        for member in archive:
-            # A link may lead to nothing, or to itself.
-            if member.isfile() and (content := archive.extractfile(member)) is not None:
-                yield member.name, content
+        # A link may lead to nothing, or to itself.
+        contents = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
+        yield ((name, content) for name, content in contents if content is not None)
