@@ -1,4 +1,4 @@
-"""A user's texts: their profile, and the critics that they allow, before anything is run."""
+"""The critics that a user's texts allow, and the surroundings of a run, before anything is run."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.inputs import names_of_candidates
-from macroscope.criticize.profile import Profile, describe_comparison, profile_texts, table_of
+from macroscope.criticize.profile import Profile, table_of
 from macroscope.criticize.run import implied_config, profile_collections, require_output
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
@@ -26,40 +26,14 @@ from macroscope.plan import Plan
 from macroscope.sensitivity.run import choose_critics
 from macroscope.stages import Stage
 
+from .texts import chosen, write_texts
+
 LEARNING = {name for name in default_critics() if critics()[name].data.learns}
-
-
-def _words(number):
-    """One of twenty words, three times."""
-    return " ".join(3 * [f"topic{chr(97 + number % 20)}"])
-
-
-def _texts(path, number, titled=0, **fields):
-    """Narratives of five sentences about persons."""
-    rest = "It was long. It was late. They slept. They woke."
-    records = [
-        {
-            "sections": [
-                {"title": "life" if n < titled else None, "text": f"He and she read text {n}. {_words(n)} {rest}"}
-            ]
-        }
-        | fields
-        for n in range(number)
-    ]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
-def chosen(tmp_path, number, requested=(), **options):
-    profile, profiles = profile_collections(
-        [_texts(tmp_path / "r.jsonl", number, **options)], [_texts(tmp_path / "c.jsonl", 10)]
-    )
-    return choose(profile, profiles, requested)
 
 
 def test_a_candidate_in_a_file_that_is_called_reference_has_a_column_of_its_own(tmp_path):
     profile, profiles = profile_collections(
-        [_texts(tmp_path / "real.jsonl", 3)], [_texts(tmp_path / "reference.jsonl", 2)]
+        [write_texts(tmp_path / "real.jsonl", 3)], [write_texts(tmp_path / "reference.jsonl", 2)]
     )
     table = table_of(profile, profiles)
     assert table.loc["documents"].to_dict() == {"reference": "3", "reference-no2": "2"}
@@ -90,7 +64,7 @@ def test_texts_of_rare_words_have_no_topics(tmp_path):
     """Numbers, stop words, words of all texts and words that occur once or twice are no topics."""
     lines = [json.dumps({"text": f"He and she saw rare{n} the rare{n} {n}. They slept."}) for n in range(120)]
     (tmp_path / "rare.jsonl").write_text("\n".join(lines))
-    profile, profiles = profile_collections([tmp_path / "rare.jsonl"], [_texts(tmp_path / "c.jsonl", 10)])
+    profile, profiles = profile_collections([tmp_path / "rare.jsonl"], [write_texts(tmp_path / "c.jsonl", 10)])
     assert profile.counted()["topical_words"] == 0
     (reason,) = [reason for reason in choose(profile, profiles, []).reasons if "'topics'" in reason]
     assert "it needs 20 words that occur ten times or more" in reason
@@ -98,8 +72,8 @@ def test_texts_of_rare_words_have_no_topics(tmp_path):
 
 
 def test_what_a_candidate_lacks_is_named(tmp_path):
-    reference = [_texts(tmp_path / "r.jsonl", 20)]
-    profile, profiles = profile_collections(reference, [_texts(tmp_path / f"{n}.jsonl", n) for n in (10, 9)])
+    reference = [write_texts(tmp_path / "r.jsonl", 20)]
+    profile, profiles = profile_collections(reference, [write_texts(tmp_path / f"{n}.jsonl", n) for n in (10, 9)])
     choice = choose(profile, profiles, [])
     assert "The critic 'strings' is left out: it needs 10 documents, and '9' has 9." in choice.reasons
     assert "strings" in choose(profile, profiles[:1], []).critics
@@ -122,7 +96,7 @@ def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, 
 
 @pytest.mark.parametrize("has_splits", [False, True])
 def test_cross_fitted_critics_and_those_that_learn_nothing_compare_all_unless_there_are_splits(has_splits, tmp_path):
-    reference, candidate = _texts(tmp_path / "r.jsonl", 120, titled=120), _texts(tmp_path / "c.jsonl", 10)
+    reference, candidate = write_texts(tmp_path / "r.jsonl", 120, titled=120), write_texts(tmp_path / "c.jsonl", 10)
     if has_splits:
         splits = itertools.cycle(["train", "train", "valid", "test"])
         lines = [json.loads(line) | {"split": next(splits)} for line in reference.read_text().splitlines()]
@@ -176,7 +150,7 @@ def test_cross_fitted_critics_get_their_folds(tmp_path):
 
 
 def test_damages_are_found_by_critics_with_a_split(tmp_path):
-    profile, _ = profile_collections([_texts(tmp_path / "r.jsonl", 120)], [_texts(tmp_path / "c.jsonl", 10)])
+    profile, _ = profile_collections([write_texts(tmp_path / "r.jsonl", 120)], [write_texts(tmp_path / "c.jsonl", 10)])
     assert choose_critics(profile, ["coreference"], "en").cross_fitted == []
 
 
@@ -189,7 +163,7 @@ def test_a_requested_critic_needs_a_text_that_it_can_read(tmp_path):
 
 
 def test_single_texts_are_refused_at_once(tmp_path):
-    many, single = _texts(tmp_path / "many.jsonl", 9), _texts(tmp_path / "one.jsonl", 1)
+    many, single = write_texts(tmp_path / "many.jsonl", 9), write_texts(tmp_path / "one.jsonl", 1)
     for reference, candidate, name in ((many, single, "one"), (single, many, "reference")):
         profile, profiles = profile_collections([reference], [candidate])
         with pytest.raises(MacroscopeError, match=f"{name}: 1 text; give at least 2"):
@@ -198,111 +172,9 @@ def test_single_texts_are_refused_at_once(tmp_path):
 
 def test_an_empty_file_is_named(tmp_path):
     (tmp_path / "empty.jsonl").write_text("")
-    profile, profiles = profile_collections([_texts(tmp_path / "r.jsonl", 9)], [tmp_path / "empty.jsonl"])
+    profile, profiles = profile_collections([write_texts(tmp_path / "r.jsonl", 9)], [tmp_path / "empty.jsonl"])
     with pytest.raises(MacroscopeError, match=r"empty: no texts in .*empty\.jsonl; give at least 2"):
         choose(profile, profiles, [])
-
-
-def test_profile_table(tmp_path):
-    reference = _texts(tmp_path / "r.jsonl", 30, titled=3, label="x")
-    lines = reference.read_text().splitlines()
-    mine = tmp_path / "mine.jsonl"
-    mine.write_text(
-        "\n".join([lines[0], lines[0], '{"text": "xq zz"}', '{"text": " "}', '{"text": "' + "ja " * 700 + '"}'])
-    )
-    profile, (candidate,) = profile_collections([reference], [mine])
-    table = table_of(profile, [candidate])
-    assert table["reference"]["documents"] == "30"
-    assert table["reference"]["labels"] == "1 on 30 texts"
-    assert table["reference"]["language"] == "English (en) 100%"
-    assert table["mine"]["shortest text"] == "2 words (mine.jsonl-3)"
-    assert table["mine"]["longest text"] == "700 words (mine.jsonl-5)"
-    assert table["mine"]["texts that occur again"] == "1"
-    assert table["mine"]["left out"] == "document without text (1)"
-    assert table["mine"]["texts of the reference, word for word"] == "2"
-    assert table["mine"]["openings of the reference"] == "2"
-    assert table["mine"]["ids of the reference"] == "0"
-    assert profile.splits.total() == 30
-
-
-def test_headings_are_those_of_the_texts_that_are_read(tmp_path, monkeypatch):
-    path = tmp_path / "mine.jsonl"
-    records = [{"id": "a", "text": "One."}, {"id": "a", "text": "One."}, {"text": " "}, {"text": "# Two\n\nYes."}]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    assert profile_texts("m", [path]).headings == {"none": 1, "Markdown": 1}
-    monkeypatch.setattr("macroscope.criticize.profile.MOST_DOCUMENTS", 1)
-    assert profile_texts("m", [path]).headings == {"none": 1}
-
-
-def _in_folder(folder, names, number, **fields):
-    folder.mkdir(parents=True)
-    for name in names:
-        if name.endswith(".jsonl"):
-            _texts(folder / name, number, **fields)
-        else:
-            (folder / name).write_text(f"Another text in {folder.name}: {name}.")
-    return folder
-
-
-@pytest.mark.parametrize("names", [["texts.jsonl"], ["1.txt", "2.txt", "3.txt"]])
-def test_texts_that_are_paired_by_their_places_are_said_and_can_be_unpaired(names, tmp_path):
-    real, mine = (_in_folder(tmp_path / side, names, 3) for side in ("people", "model"))
-    profile, profiles = profile_collections([real], [mine])
-    said = "3 texts of model are paired with real texts by their file names and lines"
-    assert [s for s in describe_comparison(profile, profiles)[1] if said in s]
-    column = table_of(profile, profiles)["model"]
-    assert (column["file names and lines of the reference"], column["ids of the reference"]) == ("3", "0")
-    (mine / "inside").mkdir()
-    for name in names:
-        (mine / name).rename(mine / "inside" / name)
-    profile, profiles = profile_collections([real], [mine])
-    assert not [s for s in describe_comparison(profile, profiles)[1] if "paired" in s]
-    assert table_of(profile, profiles)["model"]["file names and lines of the reference"] == "0"
-
-
-def test_ids_of_the_users_own_pair_texts_without_a_sentence(tmp_path):
-    sides = [_in_folder(tmp_path / side, ["texts.jsonl"], 1, id="7") for side in ("people", "model")]
-    profile, profiles = profile_collections(sides[:1], sides[1:])
-    assert not [s for s in describe_comparison(profile, profiles)[1] if "paired" in s]
-    assert table_of(profile, profiles)["model"]["ids of the reference"] == "1"
-
-
-def test_texts_that_begin_alike_are_counted_unless_they_are_of_one_prompt(tmp_path):
-    openings = ["One morning the old fox left its den again", "Nobody in the village had ever seen such a"]
-    texts = [f"{opening} {ending}." for opening in openings for ending in ("day", "thing", "night")]
-    rest = [f"Text number {n} begins in another way than all others." for n in range(14)]
-    path = tmp_path / "mine.jsonl"
-
-    def row(records):
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
-        return table_of(profile_texts("m", [path]), []).loc["texts that share their opening", "m"]
-
-    hint = "; if each is a prompt, give it: a field 'prompt', or --prompt-field"
-    assert row([{"text": text} for text in (*texts, *rest[:4])]) == f"6, of 2 openings{hint}"
-    assert row([{"text": text, "prompt": text[:20]} for text in (*texts, *rest)]) == "0"
-    assert row([{"text": text} for text in (*texts[:2], *rest)]) == "2"
-
-
-def test_documents_with_titles_on_some_sections_only_are_counted(tmp_path):
-    path = tmp_path / "partly.jsonl"
-    sections = [{"title": "life", "text": "He was born."}, {"title": None, "text": "He died."}]
-    records = [{"sections": sections}] * 2 + [{"sections": sections[:1]}, {"sections": sections[1:]}]
-    path.write_text("".join(json.dumps(record | {"id": str(n)}) + "\n" for n, record in enumerate(records)))
-    profile = profile_texts("r", [path])
-    assert (profile.titled, profile.partly_titled) == (3, 2)
-    assert table_of(profile, []).loc["with section titles", "r"] == "3; 2 of them on some sections only"
-
-
-def test_profiling_ends_early(tmp_path, monkeypatch):
-    monkeypatch.setattr("macroscope.criticize.profile.MOST_DOCUMENTS", 10)
-    path = _texts(tmp_path / "r.jsonl", 12)
-    with path.open("a") as stream:
-        stream.write("not JSON\n")
-    profile = profile_texts("r", [path])
-    assert (profile.documents, profile.is_all) == (10, False)
-    monkeypatch.undo()
-    with pytest.raises(MacroscopeError, match="line 13 is not valid JSON"):
-        profile_texts("r", [path])
 
 
 @pytest.mark.parametrize(
@@ -326,7 +198,7 @@ def test_candidates_are_called_after_their_files(files, names, tmp_path):
 
 @pytest.mark.parametrize("name", ["{x}.jsonl", "a\nb.jsonl", "{"])
 def test_paths_that_snakemake_cannot_use_are_named(name, tmp_path):
-    path = _texts(tmp_path / name, 3)
+    path = write_texts(tmp_path / name, 3)
     with pytest.raises(MacroscopeError, match="the workflow cannot use paths with"):
         profile_collections([path], [path])
 
