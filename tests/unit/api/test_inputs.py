@@ -50,10 +50,16 @@ def test_paths_are_used_where_they_are(tmp_path):
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize("given", [3, None, [3], {"text": "a"}, [TEXTS]])
+@pytest.mark.parametrize("given", [3, None, {"text": "a"}])
 def test_anything_else_is_refused_in_one_sentence(tmp_path, given):
     with pytest.raises(MacroscopeError, match="no collection of texts; give a path"):
         write_collection(given, tmp_path, "reference")
+
+
+@pytest.mark.parametrize("item", [3, None, TEXTS])
+def test_an_item_that_is_no_text_is_named(tmp_path, item):
+    with pytest.raises(MacroscopeError, match=rf"^reference\[1\]: {type(item).__name__} is no text; give a string"):
+        write_collection(["A text.", item], tmp_path, "reference")
 
 
 def test_systems_have_the_names_of_a_dict(tmp_path):

@@ -90,3 +90,8 @@ def test_what_is_installed_is_listed():
     assert languages.loc["de", "name"] == "German"
     assert languages.loc["en", "tendencies"] == "full"
     assert languages.loc["de", "coreference"] == "not"
+
+
+def test_a_misspelt_critic_is_an_attribute_error_with_the_name_that_is_meant():
+    with pytest.raises(AttributeError, match=r"no attribute 'tendency'; did you mean 'tendencies'\?"):
+        _ = macroscope.critics.tendency

@@ -40,8 +40,8 @@ def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
         return [Path(item).resolve() for item in items]
     path = folder / f"{name}.jsonl"
     with path.open("w", encoding="utf-8", errors="surrogatepass") as file:
-        for item in items:
-            file.write(json.dumps(_record(item, name), ensure_ascii=False, default=str) + "\n")
+        for number, item in enumerate(items):
+            file.write(json.dumps(_record(item, f"{name}[{number}]"), ensure_ascii=False, default=str) + "\n")
     return [path]
 
 
@@ -106,12 +106,14 @@ def _write_table(table: Any, path: Path) -> None:
         table.to_parquet(str(path))
 
 
-def _record(item: Any, name: str) -> dict[str, Any]:
+def _record(item: Any, where: str) -> dict[str, Any]:
     if isinstance(item, str):
         return {"text": item}
     if isinstance(item, Mapping):
         return {str(key): value for key, value in item.items()}
-    raise _wrong(name, item)
+    raise MacroscopeError(
+        f"{where}: {type(item).__name__} is no text; give a string or a record with 'text', and leave out missing texts"
+    )
 
 
 def _wrong(name: str, given: Any) -> MacroscopeError:

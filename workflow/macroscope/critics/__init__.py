@@ -12,7 +12,7 @@ from types import ModuleType
 
 from macroscope.critics.callable_packages import CriticPackage, CriticsRoom
 from macroscope.critics.declaration import STAGES, Critic
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, nearest
 from macroscope.registry import Plugin, discover, require
 
 GROUP = "macroscope.critics"
@@ -84,7 +84,8 @@ def __getattr__(name: str) -> ModuleType:
             return import_module(full_name)
         if name in critics():
             return CriticPackage(full_name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    hint = "" if name.startswith("_") else nearest(name, critics())
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'{hint}")
 
 
 def __dir__() -> list[str]:
