@@ -10,6 +10,8 @@ import torch
 from scipy.stats import chisquare
 
 from macroscope.errors import MacroscopeError
+from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
+from macroscope.systems.language_model.decoder import Decoder
 from macroscope.systems.language_model.options import Ancestral, TopK
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.token_sampler import TokenSampler
@@ -74,6 +76,24 @@ def test_samples_do_not_depend_on_the_batch_or_the_shards(model):
             apart |= generate(model, range(shard, 24, shards))
         for index, result in together.items():
             np.testing.assert_array_equal(apart[index].tokens, result.tokens)
+
+
+def test_a_step_that_reads_filled_blocks_only_draws_the_same_tokens(model, monkeypatch):
+    expected = generate(model, range(9))
+    widths = set()
+
+    class GpuDecoder(Decoder):
+        def step(self, tokens, cached):
+            self.reads_all = False  # as on a GPU
+            logits = super().step(tokens, cached)
+            widths.add(self.cache.layers[0].read)
+            return logits
+
+    monkeypatch.setattr("macroscope.systems.language_model.sampler.Decoder", GpuDecoder)
+    monkeypatch.setattr("macroscope.systems.language_model.decoder.BLOCK", 3)
+    actual = generate(model, range(9))
+    assert all(actual[index].tokens.tolist() == expected[index].tokens.tolist() for index in range(9))
+    assert len(widths) > 1 or isinstance(model, RecurrentLM)
 
 
 def test_logits_do_not_depend_on_other_rows_to_the_bit(gpt2):

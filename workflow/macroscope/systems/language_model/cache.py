@@ -1,9 +1,9 @@
 """A key-value cache of fixed shape for rows of different lengths.
 
 The cached tokens of each row are right-aligned in the same C columns, and an attention mask hides the columns to their
-left. So rows can begin and end independently of one another, each step writes one column, and all steps have the same
-shapes: the arithmetic of a row does not depend on the other rows. `generate` aligns batches in the same way (left
-padding), so every causal model of transformers supports it.
+left. So rows can begin and end independently of one another, and each step writes one column. If all steps read all
+columns, they have the same shapes, and the arithmetic of a row does not depend on the other rows. `generate` aligns
+batches in the same way (left padding), so every causal model of transformers supports it.
 """
 
 from typing import Any
@@ -18,7 +18,12 @@ class RollingLayer(CacheLayerMixin):
     Parameters
     ----------
     columns
-        C, the number of tokens that a step attends to, including the new one.
+        C, the largest number of tokens that a step attends to, including the new one.
+
+    Attributes
+    ----------
+    read
+        Number of last columns that a step reads: C, or fewer if no row fills the others.
     """
 
     is_sliding = False
@@ -27,7 +32,7 @@ class RollingLayer(CacheLayerMixin):
 
     def __init__(self, columns: int) -> None:
         super().__init__()
-        self.columns = columns
+        self.columns = self.read = columns
         self.end = columns - 1
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor | None = None) -> None:
@@ -43,7 +48,7 @@ class RollingLayer(CacheLayerMixin):
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Add one column for all rows; return views of the last C columns."""
+        """Add one column for all rows; return views of the last columns that are read."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         if self.end == 2 * self.columns:
@@ -51,7 +56,7 @@ class RollingLayer(CacheLayerMixin):
         for buffer, states in ((self.keys, key_states), (self.values, value_states)):
             buffer[:, :, self.end : self.end + 1] = states
         self.end += 1
-        window = slice(self.end - self.columns, self.end)
+        window = slice(self.end - self.read, self.end)
         return self.keys[:, :, window], self.values[:, :, window]
 
     def write_row(self, row: int, keys: torch.Tensor, values: torch.Tensor) -> None:
@@ -67,11 +72,11 @@ class RollingLayer(CacheLayerMixin):
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return the number of columns that a step attends to, and their offset."""
-        return self.columns, 0
+        return self.read, 0
 
     def get_seq_length(self) -> int:
-        """Return the number of columns before the new one, as if all of them were in use."""
-        return self.columns - 1
+        """Return the number of columns before the new one that a step reads, as if all of them were in use."""
+        return self.read - 1
 
     def get_max_length(self) -> int:
         """Return the number of columns."""
@@ -93,6 +98,11 @@ class RollingCache(Cache):
 
     def __init__(self, layers: int, columns: int) -> None:
         super().__init__(layers=[RollingLayer(columns) for _ in range(layers)])
+
+    def read(self, columns: int) -> None:
+        """Set the number of last columns that each step reads from now on."""
+        for layer in self.layers:
+            layer.read = columns  # type: ignore[union-attr]
 
     def copy_row(self, source: int, target: int, length: int) -> None:
         """Copy the last `length` cached tokens of a row to another row, `target`."""

@@ -15,6 +15,8 @@ from macroscope.systems.language_model.cache import RollingCache
 
 Integers = NDArray[np.int64]
 
+BLOCK = 64
+"""Columns of the cache that a step on a GPU reads or leaves together: kernels are slower at odd numbers."""
 SLIDING = "sliding_attention"
 """Type, in transformers, of layers that attend to the last `config.sliding_window` tokens only."""
 
@@ -97,10 +99,17 @@ class Decoder:
         Causal model in eval mode.
     columns
         Largest number of tokens that a step attends to, including the new one.
+
+    Attributes
+    ----------
+    reads_all
+        Whether each step reads all columns of the cache, so that the arithmetic of a row never depends on the other
+        rows. On a GPU, where the same bytes are not promised, a step reads no more blocks than the longest row fills.
     """
 
     def __init__(self, model: Any, columns: int) -> None:
         self.model, self.columns = model, columns
+        self.reads_all = model.device.type == "cpu"
         self.backbone = getattr(model, model.base_model_prefix, model)
         self.cache = RollingCache(model.config.num_hidden_layers, columns)
 
@@ -125,9 +134,11 @@ class Decoder:
         Logits of the next token: rows x vocabulary.
         """
         device = self.model.device
+        columns = self.columns if self.reads_all else min(self.columns, -(-int(cached.max() + 1) // BLOCK) * BLOCK)
+        self.cache.read(columns)
         return self.model(
             input_ids=torch.from_numpy(tokens.astype(np.int64))[:, None].to(device),
-            attention_mask=self._masks(cached + 1),
+            attention_mask=self._masks(cached + 1, columns),
             position_ids=torch.from_numpy(cached.astype(np.int64))[:, None].to(device),
             past_key_values=self.cache,
             use_cache=True,
@@ -149,26 +160,26 @@ class Decoder:
         """Copy the `cached` tokens of a row to another row, `target`."""
         self.cache.copy_row(source, target, cached)
 
-    def _masks(self, lengths: Integers) -> torch.Tensor | dict[str, torch.Tensor]:
+    def _masks(self, lengths: Integers, columns: int) -> torch.Tensor | dict[str, torch.Tensor]:
         """Return one mask for all layers, or one per type if some have a sliding window (Mistral, Gemma)."""
-        config, mask = self.model.config, self._mask(lengths)
+        config, mask = self.model.config, self._mask(lengths, columns)
         window, layer_types = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
         if not window or window >= self.columns or (layer_types and SLIDING not in layer_types):
             return mask
-        sliding_mask = self._mask(np.minimum(lengths, window))
+        sliding_mask = self._mask(np.minimum(lengths, window), columns)
         return (
             sliding_mask
             if not layer_types or set(layer_types) == {SLIDING}
             else {"full_attention": mask, SLIDING: sliding_mask}
         )
 
-    def _mask(self, lengths: Integers) -> torch.Tensor:
+    def _mask(self, lengths: Integers, columns: int) -> torch.Tensor:
         """Return the additive mask, rows x 1 x 1 x columns, with which each row sees its own last columns.
 
         Transformers uses a mask of four dimensions as it is. It would drop a two-dimensional one if all rows happen to
         be full, and the arithmetic of a row would depend on the other rows.
         """
         dtype, device = self.model.dtype, self.model.device
-        hidden = torch.arange(self.columns) < self.columns - torch.from_numpy(lengths)[:, None]
+        hidden = torch.arange(columns) < columns - torch.from_numpy(lengths)[:, None]
         mask = torch.zeros(hidden.shape, dtype=dtype).masked_fill(hidden, torch.finfo(dtype).min)
         return mask[:, None, None].to(device)

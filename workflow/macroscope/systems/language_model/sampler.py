@@ -110,7 +110,7 @@ class Sampler(ABC):
         self.decoding, self.seed, self.stream = decoding, seed, zlib.crc32(stream.encode())
         # A recurrent model has no window that could be full.
         self.has_window = not isinstance(model, RecurrentLM)
-        self.columns = context - 1 if self.has_window else max_tokens + 1
+        self.columns = min(context - 1, max_tokens + 1) if self.has_window else max_tokens + 1
 
     @abstractmethod
     def run(self, requests: deque[Request]) -> Iterator[GeneratedTokens]:
