@@ -27,7 +27,9 @@ def command(monkeypatch, capsys):
     logging.getLogger("macroscope").handlers = []
 
 
-@pytest.mark.parametrize("verb", [(), ("gate",), ("criticize",), ("critics",), ("statistics", "test")])
+@pytest.mark.parametrize(
+    "verb", [(), ("gate",), ("criticize",), ("critics",), ("statistics", "test"), ("timeline",), ("experiments",)]
+)
 def test_short_and_long_help_are_the_same(command, verb):
     assert command(*verb, "-h") == command(*verb, "--help")
     status, said, _ = command(*verb, "-h")
@@ -51,6 +53,12 @@ def test_types_are_words(command):
     _, said, _ = command("criticize", "-h")
     for words in ("--reference FILE", "--output FOLDER", "--critic NAME", "--seed NUMBER", "--cores NUMBER"):
         assert words in said
+
+
+def test_folders_are_called_folders(command):
+    for verb in ("sheet", "collect", "segments", "check", "baseline"):
+        _, said, _ = command("human", verb, "-h")
+        assert "--output FOLDER" in said, verb
 
 
 @pytest.mark.parametrize(("line", "completed"), [("macroscope exper", "experiments"), ("macroscope gate --j", "--j")])

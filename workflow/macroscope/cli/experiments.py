@@ -9,7 +9,9 @@ from macroscope.printing import Json, print_json, print_records
 
 
 def experiments(
-    name: Annotated[str | None, typer.Argument(help="Experiment to copy; without it, they are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Experiment to copy; without it, they are listed.")
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write the copy to; default: NAME.yaml in this folder.")
     ] = None,

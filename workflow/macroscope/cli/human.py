@@ -24,8 +24,8 @@ app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_arg
 
 @app.command()
 def sheet(
-    output: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
-    run: Annotated[Path | None, typer.Option(help="Folder of a finished run, results/<run>.")] = None,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder to write; it must not exist.")],
+    run: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")] = None,
     corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
     real: Annotated[
         list[Path] | None,
@@ -37,7 +37,9 @@ def sheet(
     ] = None,
     segments: Annotated[
         Path | None,
-        typer.Option(help="Damaged segments in place of texts: folder of `human segments` or `human check`."),
+        typer.Option(
+            metavar="FOLDER", help="Damaged segments in place of texts: folder of `human segments` or `human check`."
+        ),
     ] = None,
     questionnaire: Annotated[
         Path | None,
@@ -112,11 +114,16 @@ def _files_by_system(pairs: list[str]) -> dict[str, list[Path]]:
 
 @app.command()
 def collect(
-    sheet: Annotated[Path, typer.Option(help="Folder that `macroscope human sheet` wrote.")],
-    answers: Annotated[list[Path], typer.Option(help="Exported files, or folders of them; repeatable.")],
-    output: Annotated[Path, typer.Option(help="Folder for the tables; it must not exist.")],
+    sheet: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that `macroscope human sheet` wrote.")],
+    answers: Annotated[
+        list[Path], typer.Option(metavar="PATH", help="Exported files, or folders of them; repeatable.")
+    ],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the tables; it must not exist.")],
     types: Annotated[
-        Path | None, typer.Option(help="Folder of a critic's latents, to compare its section types with people's.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Folder of a critic's latents, to compare its section types with people's."
+        ),
     ] = None,
     types_column: Annotated[str, typer.Option(help="Column with the types of the sections.")] = "section_types",
     resamples: Resamples = 2000,
@@ -148,9 +155,9 @@ def collect(
 
 @app.command()
 def segments(
-    run: Annotated[Path, typer.Option(help="Folder of a finished run, results/<run>.")],
+    run: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")],
     task: Annotated[str, typer.Option(help="missing or discordant.")],
-    output: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder to write; it must not exist.")],
     corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
     variant: Annotated[str | None, typer.Option(help="Variant of the narrative critic, if it is one.")] = None,
     number: Annotated[int, typer.Option("--segments", min=1, help="Number of segments.")] = 400,
@@ -178,9 +185,9 @@ def segments(
 
 @app.command()
 def check(
-    segments: Annotated[Path, typer.Option(help="Folder that `macroscope human segments` wrote.")],
-    judged: Annotated[Path, typer.Option(help="Folder that `macroscope human collect` wrote.")],
-    output: Annotated[Path, typer.Option(help="Folder for the checked segments; it must not exist.")],
+    segments: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that `macroscope human segments` wrote.")],
+    judged: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that `macroscope human collect` wrote.")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the checked segments; it must not exist.")],
     least: Annotated[int, typer.Option(min=1, help="Judges who must agree with the truth (cai2020: 3) ...")] = 3,
     judges: Annotated[int, typer.Option(min=1, help="... of this number of judges (cai2020: 4).")] = 4,
     json: Json = False,
@@ -196,11 +203,14 @@ def check(
 
 @app.command()
 def baseline(
-    segments: Annotated[Path, typer.Option(help="Folder that `macroscope human check` wrote.")],
+    segments: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder that `macroscope human check` wrote.")],
     judged: Annotated[
-        Path, typer.Option(help="Folder that `macroscope human collect` wrote: other people's answers to them.")
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="Folder that `macroscope human collect` wrote: other people's answers to them."
+        ),
     ],
-    output: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder to write; it must not exist.")],
     resamples: Resamples = 2000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
@@ -218,9 +228,12 @@ def baseline(
 @app.command()
 def correlate(
     ratings: Annotated[
-        Path, typer.Option(help="Folder that `macroscope human collect` wrote, or a CSV of ratings of documents.")
+        Path,
+        typer.Option(
+            metavar="PATH", help="Folder that `macroscope human collect` wrote, or a CSV of ratings of documents."
+        ),
     ],
-    run: Annotated[Path, typer.Option(help="Folder of a finished run, results/<run>.")],
+    run: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")],
     output: Annotated[Path, typer.Option(help="CSV to write.")],
     corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
     resamples: Resamples = 2000,

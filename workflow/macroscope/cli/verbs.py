@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from macroscope import __version__
 from macroscope.files import REPOSITORY
@@ -52,6 +52,9 @@ class Verbs(TyperGroup):
 
 def name_type(parameter: Any) -> None:
     """Give an option without a name for its values one that people read: FILE, NUMBER, TEXT."""
+    if isinstance(parameter, TyperArgument):
+        parameter.display_type_rich = lambda ctx: ""  # without it, the list has "RUN <list[str]>"
+        return
     if parameter.metavar is not None or not isinstance(parameter, TyperOption) or parameter.is_flag:
         return
     described = parameter.type_descriptor
