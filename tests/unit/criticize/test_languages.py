@@ -110,9 +110,9 @@ def test_marks_are_counted_by_kind():
 
 def test_typesetting_that_differs_is_said():
     straight, curly = count_marks(20 * STRAIGHT), count_marks(20 * CURLY)
-    (sentence,) = describe_typesetting(straight, {"mine": curly, "same": straight})
+    (sentence,) = describe_typesetting(straight, {"mine": curly, "same": straight, "yours": curly})
     families = "quotation marks, apostrophes, dashes, ellipses, spaces"
-    assert sentence.startswith(f"Typesetting of mine differs from the reference in {families}: ")
+    assert sentence.startswith(f"Typesetting of mine, yours differs from the reference in {families}: ")
     assert different_families(straight, count_marks("“Two”")) == []  # too few to tell
 
 

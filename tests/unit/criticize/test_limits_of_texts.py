@@ -41,7 +41,18 @@ def test_texts_of_a_prompt_count_as_one():
 def test_other_lengths():
     for words in (3, 50, 200):
         (sentence,) = describe_limits(REAL, [profile("mine", 200, words, 1000)])
-        assert sentence.startswith(f"The median text of mine has {words} words, and that of the reference 100")
+        assert sentence.startswith(f"The median text has 100 words in the reference, and {words} in mine: length")
+
+
+def test_systems_of_which_the_same_holds_share_a_sentence():
+    candidates = [profile(f"system {n}", 20, 10 + n, first=1000 * n) for n in range(1, 31)]
+    sizes, lengths = describe_limits(REAL, candidates)
+    named = "system 1, system 2, system 3, system 4, system 5 and 25 more"
+    assert sizes.startswith(f"With 200 real texts and 20 each of {named}, most differences stay inconclusive")
+    assert (
+        "and 11 in system 1, 12 in system 2, 13 in system 3, 14 in system 4, 15 in system 5 and 25 more: length"
+        in lengths
+    )
 
 
 def test_repeated_texts_and_copies():

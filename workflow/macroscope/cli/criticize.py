@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from macroscope.criticize.choice import Choice
     from macroscope.plan import Plan
 
+_MOST_COLUMNS = 5
+"""Largest number of collections that have a column each in the profile."""
+_SHORT_PROPERTIES = (
+    *("documents", "words", "language", "left out"),
+    *("differs from the reference in", "openings of the reference"),
+)
+"""Properties that more collections have, a row each; `profile.csv` and --json have all."""
+
 
 def criticize(
     candidate: Annotated[
@@ -115,14 +123,25 @@ def _require_matrix(path: Path) -> str:
 def print_profile(table: "pd.DataFrame", of_languages: Sequence[str], of_texts: Sequence[str] = ()) -> None:
     """Print the profiles of all collections, and what their languages and texts mean for the comparison."""
     from macroscope.criticize.profile import READ_AS_ROW
+    from macroscope.phrases import group_names, list_names
 
-    for name, described in table.loc[READ_AS_ROW].items():
-        print(f"{name}: read as {described}")
+    for described, names in group_names(table.loc[READ_AS_ROW].to_dict()).items():
+        print(f"{list_names(names)}: read as {described}")
     for sentence in of_languages:
         print(f"\n{sentence}")
-    print(f"\n{table.drop(READ_AS_ROW).to_string(max_colwidth=None)}")
+    print(f"\n{_as_text(table.drop(READ_AS_ROW))}")
     for sentence in of_texts:
         print(f"\n{sentence}")
+
+
+def _as_text(table: "pd.DataFrame") -> str:
+    """Return the profiles as text: a column per collection, or a row per collection with few properties."""
+    import pandas as pd
+
+    if table.shape[1] > _MOST_COLUMNS:
+        table = table.loc[[name for name in _SHORT_PROPERTIES if name in table.index]].T
+    with pd.option_context("display.unicode.east_asian_width", True):
+        return table.to_string(max_colwidth=None)
 
 
 def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:

@@ -53,7 +53,7 @@ class Verbs(TyperGroup):
 def name_type(parameter: Any) -> None:
     """Give an option without a name for its values one that people read: FILE, NUMBER, TEXT."""
     if isinstance(parameter, TyperArgument):
-        parameter.display_type_rich = lambda ctx: ""  # without it, the list has "RUN <list[str]>"
+        setattr(parameter, "display_type_rich", lambda ctx: "")  # noqa: B010  # else "RUN <list[str]>"
         return
     if parameter.metavar is not None or not isinstance(parameter, TyperOption) or parameter.is_flag:
         return

@@ -1,9 +1,10 @@
 """Limits of collections that their profile shows: too few texts, other lengths, texts that occur again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Protocol
 
+from macroscope.phrases import group_names, list_names, of_each
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
@@ -31,31 +32,45 @@ def independent(texts: Texts) -> int:
 
 def describe_limits(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
     """Return sentences for the user about what cannot be found, or would be found whatever the texts' structure."""
+    if not reference.words:  # collections without texts are an error of their own
+        return []
+    candidates = [candidate for candidate in candidates if candidate.words]
     return [
-        sentence
-        for candidate in candidates
-        if reference.words and candidate.words  # collections without texts are an error of their own
-        for sentence in _limits(reference, candidate)
+        *_describe_sizes(independent(reference), {each.name: independent(each) for each in candidates}),
+        *_describe_lengths(median(reference.words), {each.name: median(each.words) for each in candidates}),
+        *(sentence for candidate in candidates for sentence in _describe_copies(reference, candidate)),
     ]
 
 
-def _limits(reference: Texts, candidate: Texts) -> Iterator[str]:
-    sizes = independent(reference), independent(candidate)
-    auc = minimum_detectable_auc(*sizes)
-    counted = f"{sizes[0]:,} real texts and {sizes[1]:,} of {candidate.name}"
-    if min(sizes) < FEWEST_DOCUMENTS:
-        yield f"With {counted}, no critic gives a verdict: it needs {FEWEST_DOCUMENTS} on each side. Give more texts."
-    elif auc >= _LARGE_AUC:
+def _describe_sizes(real: int, sizes: Mapping[str, int]) -> Iterator[str]:
+    for number, names in group_names(sizes).items():
+        counted = f"{real:,} real texts and {number:,} {of_each(names)}"
+        auc = minimum_detectable_auc(real, number)
+        if min(real, number) < FEWEST_DOCUMENTS:
+            yield (
+                f"With {counted}, no critic gives a verdict: it needs {FEWEST_DOCUMENTS} on each side. Give more texts."
+            )
+        elif auc >= _LARGE_AUC:
+            yield (
+                f"With {counted}, most differences stay inconclusive: only a detectability of {auc:.0%} or more is"
+                " likely to be found. Give more texts."
+            )
+
+
+def _describe_lengths(real: float, lengths: Mapping[str, float]) -> Iterator[str]:
+    others = [
+        f"{length:,.0f} in {name}"
+        for name, length in lengths.items()
+        if max(real, length) >= _OTHER_LENGTH * max(1, min(real, length))
+    ]
+    if others:
         yield (
-            f"With {counted}, most differences stay inconclusive: only a detectability of {auc:.0%} or more is"
-            " likely to be found. Give more texts."
+            f"The median text has {real:,.0f} words in the reference, and {list_names(others)}: length alone may tell"
+            " them apart. Add --matched-length, or give texts of one length."
         )
-    lengths = median(reference.words), median(candidate.words)
-    if max(lengths) >= _OTHER_LENGTH * max(1, min(lengths)):
-        yield (
-            f"The median text of {candidate.name} has {lengths[1]:,.0f} words, and that of the reference"
-            f" {lengths[0]:,.0f}: length alone may tell them apart. Add --matched-length, or give texts of one length."
-        )
+
+
+def _describe_copies(reference: Texts, candidate: Texts) -> Iterator[str]:
     repeated = len(candidate.texts) - len(set(candidate.texts))
     if repeated >= _MANY_REPEATED * len(candidate.texts):
         yield (

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from macroscope.phrases import group_names, of_each
+
 
 class Texts(Protocol):
     """The properties of a collection that pair its texts by their places (`profile.Profile`)."""
@@ -18,10 +20,11 @@ def count_pairs_by_place(reference: Texts, candidate: Texts) -> int:
 
 def describe_pairs_by_place(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
     """Return sentences for the user about texts that are paired by their places, and how to have them unpaired."""
+    numbers = {candidate.name: count_pairs_by_place(reference, candidate) for candidate in candidates}
     return [
-        f"{number:,} texts of {candidate.name} are paired with real texts by their file names and lines, as if both"
+        f"{number:,} texts {of_each(names)} are paired with real texts by their file names and lines, as if both"
         " continued one prompt. If they do not, call the file by another name, or put the files of one folder into a"
         " folder inside it."
-        for candidate in candidates
-        if (number := count_pairs_by_place(reference, candidate))
+        for number, names in group_names(numbers).items()
+        if number
     ]

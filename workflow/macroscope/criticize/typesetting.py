@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import regex
 
 from macroscope.criticize.shares import format_share
+from macroscope.phrases import group_names, list_names
 
 _FAMILIES: Mapping[str, Mapping[str, str]] = {
     "quotation marks": {'"': '"', "“ ”": "[“”]", "« »": "[«»]", "„": "„", "「 」": "[「」『』]"},
@@ -58,12 +59,13 @@ def describe_marks(marks: Marks) -> dict[str, str]:
 
 
 def describe_typesetting(reference: Marks, candidates: Mapping[str, Marks]) -> list[str]:
-    """Return a sentence for the user about each candidate whose marks are of other kinds than the reference's."""
+    """Return sentences for the user about the candidates whose marks are of other kinds than the reference's."""
+    families = {name: ", ".join(different_families(reference, candidate)) for name, candidate in candidates.items()}
     return [
-        f"Typesetting of {name} differs from the reference in {', '.join(families)}: critics that count words and"
+        f"Typesetting of {list_names(names)} differs from the reference in {differing}: critics that count words and"
         " marks find that, and it is no difference in structure. Bring both sides to the same kinds."
-        for name, candidate in candidates.items()
-        if (families := different_families(reference, candidate))
+        for differing, names in group_names(families).items()
+        if differing
     ]
 
 

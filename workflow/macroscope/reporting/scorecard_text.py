@@ -33,7 +33,9 @@ def render_scorecards(scorecards: Sequence[Scorecard]) -> str:
                 if matched := scorecard.at_matched_length(system):
                     rows.append(_render_row(AT_MATCHED_LENGTH, matched, heads))
         block = pd.DataFrame(rows, columns=["", *heads.values(), *scorecard.failed]).fillna("")
-        blocks.append((f"{scorecard.corpus}\n" if len(scorecards) > 1 else "") + block.to_string(index=False))
+        with pd.option_context("display.unicode.east_asian_width", True):
+            text = block.to_string(index=False)
+        blocks.append((f"{scorecard.corpus}\n" if len(scorecards) > 1 else "") + text)
     return "\n\n".join(blocks)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.power import NONE, PAIRS
+from macroscope.phrases import list_names
 from macroscope.statistics.pairs import mover_difference
 from macroscope.statistics.power import LEVEL, find_crossings
 from macroscope.systems.perturbation.declaration import DAMAGES
@@ -112,11 +113,11 @@ def describe_critic(powers: pd.DataFrame, critic: str, design: str) -> str:
     reacts = [_with_n80(row) for row in mine[is_reached & is_harmless].itertuples()]
     largest = int(mine["n_largest"].max())
     sentences = [
-        f"At a dose of {dose:.0%}, it finds, with the documents that it needs: {_listed(sees)}."
+        f"At a dose of {dose:.0%}, it finds, with the documents that it needs: {list_names(sees, MOST_NAMED)}."
         if sees
         else f"At a dose of {dose:.0%}, it finds no damage with {largest} documents.",
-        f"With {largest} documents, it does not find: {_listed(misses)}." if misses else "",
-        f"It reacts to harmless changes: {_listed(reacts)}." if reacts else "",
+        f"With {largest} documents, it does not find: {list_names(misses, MOST_NAMED)}." if misses else "",
+        f"It reacts to harmless changes: {list_names(reacts, MOST_NAMED)}." if reacts else "",
     ]
     alarm = false_alarms(powers, critic) if design == "unpaired" else None
     if alarm is not None:
@@ -152,11 +153,6 @@ def _with_n80(row: Any) -> str:
 def words(damage: str) -> str:
     """Return the name of a damage in words."""
     return damage.replace("_", " ")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f", and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def add_changed(powers: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:

@@ -36,6 +36,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import UNKNOWN, detect_language
 from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.sentences import split_sentences
+from macroscope.phrases import list_names
 from macroscope.progress import Progress
 from macroscope.resampling import Resampling
 
@@ -48,7 +49,6 @@ COLUMNS = (
     *("system", "document", "language", "sentence", "section", "start", "end"),
     *("out_of_place", "out_of_order", "text"),
 )
-_MOST_NAMED = 5
 
 
 def score_sentences(
@@ -114,14 +114,12 @@ def without_other_languages(table: pd.DataFrame, language: str) -> pd.DataFrame:
     is_other = ~table["language"].isin([language, UNKNOWN])
     others = table[is_other].drop_duplicates(["system", "document"])
     for system, texts in others.groupby("system", sort=False):
-        named = [f"{row.document} ({name_of(row.language)})" for row in texts[:_MOST_NAMED].itertuples()]
-        more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
+        named = [f"{row.document} ({name_of(row.language)})" for row in texts.itertuples()]
         log.warning(
-            "%s: texts that are not in %s, and not judged: %s%s; if they are, give --language %s",
+            "%s: texts that are not in %s, and not judged: %s; if they are, give --language %s",
             system,
             name_of(language),
-            ", ".join(named),
-            more,
+            list_names(named),
             language,
         )
     numbers = ["out_of_place", "out_of_order"]

@@ -7,6 +7,7 @@ from macroscope.critics.clusters.figures import read_probing_tables
 from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.options import SPLIT_HALF
+from macroscope.phrases import list_names
 
 TEXTS = {
     "truncated_share": ("cut, %", 100.0),
@@ -139,8 +140,7 @@ def _warning(statistics: pd.DataFrame) -> str | None:
     affected = clusters.loc[texts < TEXTS_PER_CLUSTER * clusters["value"], "system"]
     if affected.empty:
         return None
-    names = ", ".join(affected.head(5)) + (" ..." if len(affected) > 5 else "")
     return (
-        f"there are fewer than {TEXTS_PER_CLUSTER} texts per cluster ({names}): the divergences are mostly bias, and"
-        " the intervals of the corrected ones are wide; give more texts or fewer clusters"
+        f"there are fewer than {TEXTS_PER_CLUSTER} texts per cluster ({list_names(list(affected))}): the divergences"
+        " are mostly bias, and the intervals of the corrected ones are wide; give more texts or fewer clusters"
     )

@@ -5,6 +5,7 @@ import pandas as pd
 from macroscope.critics.divergence_report import divergence_table, plot_divergences, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.options import READABLE_NAMES
+from macroscope.phrases import list_names
 from macroscope.plotting import save
 
 NUMBERS = {
@@ -67,9 +68,8 @@ def _warning(statistics: pd.DataFrame) -> str | None:
     fallback = statistics[(statistics["statistic"] == "fallback_orders") & (statistics["value"] > 0)]
     if fallback.empty:
         return None
-    systems = [READABLE_NAMES.get(system, system) for system in fallback["system"].head(5)]
-    names = ", ".join(systems) + (" ..." if len(fallback) > 5 else "")
+    systems = [READABLE_NAMES.get(system, system) for system in fallback["system"]]
     return (
-        f"the texts are too few to estimate the discounts of some n-grams ({names}): fixed discounts replace them, and"
-        " the divergences are rough; give more texts or a lower 'order'"
+        f"the texts are too few to estimate the discounts of some n-grams ({list_names(systems)}): fixed"
+        " discounts replace them, and the divergences are rough; give more texts or a lower 'order'"
     )
