@@ -32,3 +32,13 @@ def test_a_column_sorts_by_what_it_holds(page, rising):
         button.click()
     assert page.locator("th").get_attribute("aria-sort") == "ascending"
     assert page.locator("tbody td").all_inner_texts() == rising
+
+
+def test_heads_are_on_every_page_of_paper(page):
+    table = html_table(pd.DataFrame({"name": [f"system {number}" for number in range(60)]}))
+    style, script = ((CAPTIONS / name).read_text(encoding="utf-8") for name in ("style.css", "sorting.js"))
+    page.set_content(f"<style>{style}</style>{table}<script>{script}</script>")
+    page.emulate_media(media="print")
+    shown = "head => [getComputedStyle(head).display, getComputedStyle(head.querySelector('button')).display]"
+    # Chromium repeats the head, but paints a button once.
+    assert page.locator("thead").evaluate(shown) == ["table-header-group", "contents"]
