@@ -50,15 +50,15 @@ def items(findings: Findings) -> list[ReportItem]:
             "Covariances of topics",
             figure=findings.figure("covariances").with_suffix(".svg"),
         ),
-        ReportItem(
-            "pairs", "Pairs of topics whose correlation differs", _first_rows(findings, "pairs.csv", PAIRS_SHOWN)
-        ),
+        ReportItem("pairs", "Pairs of topics whose correlation differs", _pairs(findings)),
         ReportItem("shares", "Topics that are more or less frequent", _shares(findings), shows_texts=True),
         ReportItem("divergences", "Divergences between the shares of the topics", divergence_table(statistics)),
         ReportItem("vectors", "Distances between topic strengths", statistics_table(statistics, VECTORS)),
         ReportItem("patchiness", "Patchiness of topics", numbers_table(findings, PATCHINESS)),
         ReportItem("outliers", "Documents with the least likely topics", _outliers(findings), shows_texts=True),
-        ReportItem("topics", "The topics", topics.assign(share=topics["share"].map(number))),
+        ReportItem(
+            "topics", "The topics", topics.assign(share=topics["share"].map(number), npmi=topics["npmi"].map(number))
+        ),
         ReportItem(
             "model", "The topic model", pd.DataFrame([_flat(validation)]), warning=warning, unusable=warning is not None
         ),
@@ -98,9 +98,18 @@ def _flat(validation: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _first_rows(findings: Findings, name: str, rows: int) -> pd.DataFrame:
-    """Return the first rows of a table of every system's evidence."""
-    tables = [table.head(rows).assign(system=system) for system, table in findings.tables(name, MAX_SYSTEMS)]
+def _pairs(findings: Findings) -> pd.DataFrame:
+    """Tabulate the pairs of topics whose correlation differs most from real text's, by system."""
+    tables = []
+    for system, table in findings.tables("pairs.csv", MAX_SYSTEMS):
+        top = table.head(PAIRS_SHOWN)
+        correlations = {
+            "correlation in real text": top["reference_correlation"].map(number),
+            "in the system": top["candidate_correlation"].map(number),
+        }
+        tables.append(
+            pd.DataFrame({"first topic": top["first"], "second topic": top["second"], **correlations, "system": system})
+        )
     return _system_first(tables)
 
 
@@ -125,7 +134,14 @@ def _outliers(findings: Findings) -> pd.DataFrame:
     tables = []
     for system, table in findings.tables("outliers.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
         top = table.head(OUTLIERS_SHOWN)
-        tables.append(top.assign(text=top["text"].map(lambda text: shorten(text, CHARACTERS_SHOWN)), system=system))
+        columns = {
+            "id": top["id"],
+            "latent NLL (nats)": top["nll"].map(number),
+            "words of the vocabulary": top["known_words"],
+            "topics": top["topics"],
+            "text": top["text"].map(lambda text: shorten(text, CHARACTERS_SHOWN)),
+        }
+        tables.append(pd.DataFrame({**columns, "system": system}))
     return _system_first(tables)
 
 
