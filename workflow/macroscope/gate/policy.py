@@ -3,13 +3,14 @@
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_yaml
 from macroscope.options import Options
+from macroscope.validation_messages import describe_errors
 
 HIGHER, LOWER, ANY, FARTHER = "higher", "lower", "any", "farther"
 """Directions that count as worse: a higher value, a lower one, any change, or a greater distance from the control."""
@@ -91,10 +92,11 @@ def read_policy(path: Path) -> Policy:
     raw = read_yaml(path)
     if not isinstance(raw, dict):
         raise MacroscopeError(f"{path}: not a policy; write a mapping with 'statistics' (see macroscope gate --init)")
+    models: dict[int, type[Options]] = {1: Policy, 3: Rule}
     try:
         return Policy.model_validate(raw)
     except ValidationError as error:
-        raise MacroscopeError("; ".join(f"{path}: {_describe_error(details)}" for details in error.errors())) from None
+        raise MacroscopeError(describe_errors(error, path, models)) from None
 
 
 def require_matches(policy: Policy, names: Iterable[tuple[str, str, str, str]], excused: Collection[int] = ()) -> None:
@@ -129,16 +131,3 @@ def require_matches(policy: Policy, names: Iterable[tuple[str, str, str, str]], 
                     f"policy, statistics.{number}: the runs have no {field} '{pattern}'{critic}{hint}"
                 )
             remaining = matches
-
-
-def _describe_error(details: Any) -> str:
-    place = ".".join(str(part) for part in details["loc"])
-    start = f"{place}: " if place else ""
-    if details["type"] == "value_error":
-        return f"{start}{details['ctx']['error']}"
-    if details["type"] == "missing":
-        return f"{start}this key is required"
-    if details["type"] == "extra_forbidden":
-        group = Policy if len(details["loc"]) == 1 else Rule
-        return f"{start}there is no such key{nearest(str(details['loc'][-1]), group.model_fields)}"
-    return f"{start}{details['msg'][0].lower()}{details['msg'][1:]}, not {details['input']!r}"

@@ -1,13 +1,14 @@
 """Questionnaires for annotators: a user's YAML file, or that of deng2022, Appendix H."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_yaml
 from macroscope.options import Name, Options
+from macroscope.validation_messages import describe_errors
 
 DEFAULT = RESOURCES / "questionnaires" / "deng2022.yaml"
 MOST_CHOICES = 100
@@ -84,21 +85,8 @@ def read_questionnaire(path: Path = DEFAULT) -> Questionnaire:
         raise MacroscopeError(f"{path}: not a questionnaire; write a mapping with 'instructions' and 'questions'")
     if not raw.get("questions"):
         raise MacroscopeError(f"{path}: the questionnaire has no questions; add at least one to 'questions'")
+    models: dict[int, type[Options]] = {1: Questionnaire, 3: Question, 5: Choice}
     try:
         return Questionnaire.model_validate(raw)
     except ValidationError as error:
-        raise MacroscopeError("; ".join(f"{path}: {_describe_error(details)}" for details in error.errors())) from None
-
-
-def _describe_error(details: Any) -> str:
-    place = ".".join(str(part) for part in details["loc"])
-    start = f"{place}: " if place else ""
-    if details["type"] == "value_error":
-        return f"{start}{details['ctx']['error']}"
-    if details["type"] == "missing":
-        return f"{start}this key is required"
-    if details["type"] == "extra_forbidden":
-        groups: dict[int, type[Options]] = {1: Questionnaire, 3: Question, 5: Choice}
-        valid = groups[len(details["loc"])].model_fields
-        return f"{start}there is no such key{nearest(str(details['loc'][-1]), valid)}"
-    return f"{start}{details['msg'][0].lower()}{details['msg'][1:]}, not {details['input']!r}"
+        raise MacroscopeError(describe_errors(error, path, models)) from None
