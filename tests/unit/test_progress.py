@@ -1,6 +1,6 @@
 """Progress in the log: a line at the end, and none of what runs inside."""
 
-from macroscope.progress import Progress, progress
+from macroscope.progress import Progress, progress, without_progress
 
 
 def test_the_outer_progress_speaks_for_all(caplog):
@@ -24,3 +24,22 @@ def test_an_error_inside_silences_nothing_after_it(caplog):
         caplog.clear()
     assert list(progress([1], "embed")) == [1]
     assert len(caplog.messages) == 1
+
+
+def test_short_work_can_stay_silent_and_long_work_speaks_early(caplog, monkeypatch):
+    caplog.set_level("INFO", "macroscope")
+    clock = [0.0]
+    monkeypatch.setattr("macroscope.progress.time.monotonic", lambda: clock[0])
+    for seconds in (2.9, 3.1):
+        with Progress("look", unit="texts", silent_seconds=3) as bar:
+            clock[0] += seconds
+            bar.advance(1)
+            said = len(caplog.messages)
+        assert (said, len(caplog.messages)) == ((1, 2) if seconds > 3 else (0, 0))
+
+
+def test_progress_can_be_switched_off(caplog):
+    caplog.set_level("INFO", "macroscope")
+    with without_progress():
+        assert list(progress([1], "embed")) == [1]
+    assert not caplog.messages

@@ -4,6 +4,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -26,6 +27,16 @@ def progress(items: Iterable[T], description: str, total: int | None = None, uni
             bar.advance(1)
 
 
+@contextmanager
+def without_progress() -> Iterator[None]:
+    """Show no progress within this context."""
+    Progress._running += 1
+    try:
+        yield
+    finally:
+        Progress._running -= 1
+
+
 class Progress:
     """A counter of finished units that shows itself; use as a context manager.
 
@@ -39,22 +50,28 @@ class Progress:
         Number of units, if known.
     unit
         Name of one unit.
+    silent_seconds
+        Time in which nothing is shown; what ends earlier leaves no line.
     """
 
-    def __init__(self, description: str, total: int | None = None, unit: str = "it") -> None:
-        self.description, self.total, self.unit = description, total, unit
+    def __init__(
+        self, description: str, total: int | None = None, unit: str = "it", silent_seconds: float = 0.0
+    ) -> None:
+        self.description, self.total, self.unit, self.silent_seconds = description, total, unit, silent_seconds
         self.count = 0
 
     _running = 0
     """Number of counters that are in use."""
 
     def __enter__(self) -> "Progress":
-        self._start = self._last_line = time.monotonic()
+        self._start = time.monotonic()
+        self._next_line = self._start + (self.silent_seconds or LINE_EVERY_SECONDS)
         self._is_shown = Progress._running == 0
         Progress._running += 1
         terminal = sys.stderr.isatty() and self._is_shown
         # The command line's own stream escapes what moves the cursor.
         options = {"desc": escape_controls(self.description), "unit": self.unit, "file": sys.__stderr__}
+        options["delay"] = self.silent_seconds
         self._bar = tqdm(total=self.total, leave=False, disable=False, **options) if terminal else None
         return self
 
@@ -62,21 +79,22 @@ class Progress:
         Progress._running -= 1
         if self._bar is not None:
             self._bar.close()
-        self._log()
+        if time.monotonic() - self._start >= self.silent_seconds:
+            self._log()
 
     def advance(self, units: int) -> None:
         """Count `units` more as done."""
         self.count += units
         if self._bar is not None:
             self._bar.update(units)
-        elif time.monotonic() - self._last_line > LINE_EVERY_SECONDS:
+        elif time.monotonic() > self._next_line:
             self._log()
 
     def _log(self) -> None:
         if not self._is_shown:
             return
-        self._last_line = time.monotonic()
-        elapsed = self._last_line - self._start
+        elapsed = time.monotonic() - self._start
+        self._next_line = self._start + elapsed + LINE_EVERY_SECONDS
         of_total = f" of {self.total:,}" if self.total is not None else ""
         rate = self.count / elapsed if elapsed > 0 else 0.0
         log.info("%s: %s%s %s, %.0f s, %.1f/s", self.description, f"{self.count:,}", of_total, self.unit, elapsed, rate)

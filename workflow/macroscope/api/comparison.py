@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from macroscope.execution.tasks import Machine
 from macroscope.files import write_text
 from macroscope.plan import Plan
 from macroscope.plan.steps import tasks_of
+from macroscope.progress import without_progress
 from macroscope.tables import write_output
 
 _TEXTS = "texts"
@@ -106,7 +108,8 @@ def compare(
         options = critics if isinstance(critics, Mapping) else {}
         named = [critics] if isinstance(critics, str) else list(critics)
         given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
-        plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
+        with nullcontext() if progress else without_progress():
+            plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
 
         def make(targets: Sequence[str], description: str) -> None:
             tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)

@@ -1,8 +1,8 @@
 """Profiles of a user's texts, made in seconds: their sizes, languages and labels, and the critics that they allow."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
@@ -30,15 +30,20 @@ from macroscope.criticize.typesetting import (
 )
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import SPLITS, Count, Document, Provenance
-from macroscope.natural_language.detection import UNKNOWN, detect_language
+from macroscope.natural_language.detection import UNKNOWN, detect_each
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.words import count_words, lower_case_words
+from macroscope.progress import Progress
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
+_BATCH_DOCUMENTS, _BATCH_CHARACTERS = 128, 1 << 22
+"""Largest numbers of documents, and of characters before the last one, whose languages are recognized together."""
+_SILENT_SECONDS = 3.0
+"""Time after which the progress is shown."""
 NARRATIVE_SENTENCES = 5
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""
@@ -169,14 +174,21 @@ def profile_texts(
     """
     profile, provenance = Profile(name, paths, selection or Selection()), Provenance(name)
     documents = read_user_documents(paths, provenance, *shares, profile.selection)
-    named_by_place = 0
-    for document in islice(documents, MOST_DOCUMENTS):
-        _add(profile, document)
-        if provenance.source.get(NAMED_BY_PLACE, 0) > named_by_place:
-            profile.ids_by_place.add(profile.ids[-1])
-            named_by_place += 1
-        assigned = {assign_split(key, *shares) for key in (document.id, document.text)}
-        profile.has_splits |= document.split not in assigned
+    frequencies: dict[str, Counter[str]] = defaultdict(Counter)
+    occurs_in: dict[str, Counter[str]] = defaultdict(Counter)
+    with Progress(f"look at {name}", unit="texts", silent_seconds=_SILENT_SECONDS) as bar:
+        for batch in _batches(_mark_named_by_place(islice(documents, MOST_DOCUMENTS), provenance)):
+            languages = detect_each(document.text for document, _ in batch)
+            for (document, is_named_by_place), language in zip(batch, languages, strict=True):
+                words = _add(profile, document, language)
+                frequencies[language].update(words)
+                occurs_in[language].update(set(words))
+                if is_named_by_place:
+                    profile.ids_by_place.add(profile.ids[-1])
+                assigned = {assign_split(key, *shares) for key in (document.id, document.text)}
+                profile.has_splits |= document.split not in assigned
+                bar.advance(1)
+    profile.frequencies, profile.occurs_in = _sum_without_stop_words(frequencies), _sum_without_stop_words(occurs_in)
     profile.headings = Counter(provenance.source["headings"])  # before the next document, which is not counted
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
@@ -188,9 +200,32 @@ def profile_texts(
     return profile
 
 
-def _add(profile: Profile, document: Document) -> None:
+def _mark_named_by_place(documents: Iterable[Document], provenance: Provenance) -> Iterator[tuple[Document, bool]]:
+    """Yield each document as it is read, and whether it has no id of its own."""
+    before = 0
+    for document in documents:
+        now = provenance.source.get(NAMED_BY_PLACE, 0)
+        yield document, now > before
+        before = now
+
+
+def _batches(marked: Iterable[tuple[Document, bool]]) -> Iterator[list[tuple[Document, bool]]]:
+    batch: list[tuple[Document, bool]] = []
+    characters = 0
+    for document, is_named_by_place in marked:
+        batch.append((document, is_named_by_place))
+        characters += len(document.text)
+        if len(batch) == _BATCH_DOCUMENTS or characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _add(profile: Profile, document: Document, language: str) -> list[str]:
+    """Add a document to the profile, and return its words in lower case."""
     text = document.text
-    words, language = count_words(text), detect_language(text)
+    words = count_words(text)
     profile.words.append(words)
     profile.ids.append(_hash(document.id))
     prompt, first_words = split_key(document.opening)
@@ -207,15 +242,21 @@ def _add(profile: Profile, document: Document) -> None:
     if document.label is not None:
         profile.labels[document.label] += 1
     profile.languages[language] += 1
-    profile.marks += count_marks(text)
-    words_of_text = Counter(lower_case_words(text))
-    for word in stop_words(language) if language != UNKNOWN and has_stop_words(language) else ():
-        del words_of_text[word]
-    profile.frequencies.update(words_of_text)
-    profile.occurs_in.update(words_of_text.keys())
+    profile.marks.update(count_marks(text))
     size = (words, document.id)
     profile.shortest = size if profile.shortest is None else min(profile.shortest, size)
     profile.longest = size if profile.longest is None else max(profile.longest, size)
+    return lower_case_words(text)
+
+
+def _sum_without_stop_words(counts: Mapping[str, Counter[str]]) -> Counter[str]:
+    """Return the sums over languages of numbers per word, without the stop words of each language."""
+    total: Counter[str] = Counter()
+    for language, numbers in counts.items():
+        for word in stop_words(language) if language != UNKNOWN and has_stop_words(language) else ():
+            del numbers[word]
+        total.update(numbers)
+    return total
 
 
 def _hash(text: str) -> int:

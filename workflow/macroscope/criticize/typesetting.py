@@ -30,6 +30,12 @@ _USUAL = {"spaces": "plain", "words with capitals": "Aa", "beginnings of sentenc
 _PATTERNS = {
     (family, kind): regex.compile(pattern) for family, kinds in _FAMILIES.items() for kind, pattern in kinds.items()
 }
+_ASCII_PATTERNS = {
+    key: pattern
+    for key, pattern in _PATTERNS.items()
+    if any(map(str.isascii, pattern.pattern.strip("[]").replace("-", "")))
+}
+"""Patterns that may match in a text of ASCII characters."""
 _FEWEST_MARKS = 20
 """Number of marks of a family, on either side, below which their kinds are not compared."""
 _DIFFERENT = 0.2
@@ -42,7 +48,8 @@ Marks = Counter[tuple[str, str]]
 
 def count_marks(text: str) -> Marks:
     """Count the marks of a text."""
-    return Counter({key: number for key, pattern in _PATTERNS.items() if (number := len(pattern.findall(text)))})
+    patterns = _ASCII_PATTERNS if text.isascii() else _PATTERNS
+    return Counter({key: number for key, pattern in patterns.items() if (number := len(pattern.findall(text)))})
 
 
 def describe_marks(marks: Marks) -> dict[str, str]:
