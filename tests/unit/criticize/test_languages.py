@@ -124,3 +124,35 @@ def test_the_profile_says_where_both_sides_differ(tmp_path):
     table = table_of(profiles[0], profiles[1:])
     assert table.loc["differs from the reference in", "mine"] == "languages, quotation marks"
     assert table.loc["language"].tolist() == ["German (de) 100%", "English (en) 100%"]
+
+
+@pytest.fixture
+def in_two_languages(tmp_path):
+    """An English reference, a candidate of the same language, one in Chinese."""
+    english = "The old man walked to the harbour in the morning. He saw that she had waited there, and he was glad."
+    files = {"real": english, "same": english, "mine": "".join(SAMPLES["zh"].sentences)}
+    return {name: write(tmp_path / f"{name}.jsonl", [f"{3 * t} {n}" for n in range(80)]) for name, t in files.items()}
+
+
+@pytest.mark.slow
+def test_a_candidate_in_another_language_is_left_out_by_critics_that_cannot_read_it(in_two_languages):
+    files = in_two_languages
+    profile, profiles = profile_collections([files["real"]], [files["mine"], files["same"]])
+    choice = choose(profile, profiles, [])
+    assert {"clusters", "coreference"} <= set(choice.critics)
+    assert {"clusters", "coreference"} <= choice.not_judged["mine"]
+    said = "The critic 'clusters' does not judge 'mine': most of 'mine' is Chinese, and the encoder 'minilm' was"
+    assert any(reason.startswith(said) for reason in choice.reasons)
+    comparisons = implied_config(profile, profiles, choice, 1)["comparisons"]
+    assert [comparison["systems"] for comparison in comparisons] == [["mine"], ["same"]]
+    assert {"strings", "tendencies"} <= set(comparisons[0]["critics"]) < set(comparisons[1]["critics"])
+
+
+@pytest.mark.slow
+def test_a_critic_that_can_judge_no_candidate_is_left_out_unless_it_is_requested(in_two_languages):
+    files = in_two_languages
+    profile, profiles = profile_collections([files["real"]], [files["mine"]])
+    choice = choose(profile, profiles, [])
+    assert not {"clusters", "narrative", "coreference"} & set(choice.critics)
+    assert any("'clusters' is left out: most of 'mine' is Chinese, and the encoder" in r for r in choice.reasons)
+    assert choose(profile, profiles, ["clusters"]).critics == ["clusters"]

@@ -11,8 +11,9 @@ from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.errors import MacroscopeError
 from macroscope.extras import missing_extras, name_command
-from macroscope.natural_language.languages import ENGLISH
-from macroscope.registry import require
+from macroscope.natural_language.detection import UNKNOWN, main_language
+from macroscope.natural_language.languages import ENGLISH, name_of
+from macroscope.registry import Plugin, require
 
 _FEWEST_TEXTS = 2
 _MANY_TEXTS = 1000
@@ -40,12 +41,15 @@ class Choice:
         Whether the reference has splits of its own.
     cross_fitted
         Names of the critics that compare all of the reference by cross-fitting (`critics.cross_fitting`).
+    not_judged
+        Candidate -> critics among `critics` that cannot judge it, because its language is not the reference's.
     """
 
     critics: list[str]
     reasons: list[str]
     has_splits: bool
     cross_fitted: list[str] = field(default_factory=list)
+    not_judged: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def learning(self) -> list[str]:
@@ -56,6 +60,14 @@ class Choice:
     def splitting(self) -> list[str]:
         """Return the critics that learn from a part of the reference, and compare the other part."""
         return [name for name in self.learning if name not in self.cross_fitted]
+
+    def comparisons(self, candidates: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+        """Return critics -> candidates that they judge; candidates with the same critics are together."""
+        comparisons: dict[tuple[str, ...], list[str]] = {}
+        for candidate in candidates:
+            left_out = self.not_judged.get(candidate, frozenset())
+            comparisons.setdefault(tuple(name for name in self.critics if name not in left_out), []).append(candidate)
+        return comparisons
 
     def options(self, critic: str) -> dict[str, Any]:
         """Return the options of a critic."""
@@ -101,17 +113,26 @@ def choose(
                 f"{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
     chosen, reasons, lacking_extra = [], [], dict[str, list[str]]()
+    not_judged: dict[str, set[str]] = {}
+    spoken_by = _other_languages(reference, candidates, language)
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
         fit = language_fit(critic.data, critic.options(**(critic.data.criticize or {})), language)
-        lacking = (None if requested else _refusal(fit)) or _lacking(
-            critic.data, reference, candidates, bool(requested)
+        refused = {} if requested else _refuse_languages(critic, spoken_by)
+        judged = [candidate for candidate in candidates if candidate.name not in refused]
+        lacking = (
+            (None if requested else _refusal(fit))
+            or ("; ".join(refused.values()) if candidates and not judged else None)
+            or _lacking(critic.data, reference, judged, bool(requested))
         )
         if lacking is None and (extra := _missing_extra(name)) is not None:
             lacking_extra.setdefault(extra, []).append(name)
         elif lacking is None:
             chosen.append(name)
             reasons += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
+            for candidate, reason in refused.items():
+                reasons.append(f"The critic '{name}' does not judge '{candidate}': {reason}.")
+                not_judged.setdefault(candidate, set()).add(name)
         elif requested:
             raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or choose another critic")
         else:
@@ -126,7 +147,8 @@ def choose(
             f"Left out, since the extra '{extra}' is not installed: {', '.join(names)}; {name_command(extra)} adds it."
         )
     cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
-    return Choice(chosen, reasons, reference.has_splits, cross_fitted)
+    left_out = {candidate: frozenset(names) for candidate, names in not_judged.items()}
+    return Choice(chosen, reasons, reference.has_splits, cross_fitted, left_out)
 
 
 def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
@@ -140,6 +162,24 @@ def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
 def _refusal(fit: LanguageFit) -> str | None:
     """Return why a critic cannot judge texts in a language; None if it can."""
     return "; ".join(fit.refusals) or None
+
+
+def _other_languages(reference: Profile, candidates: Sequence[Profile], language: str) -> dict[str, str]:
+    """Return candidate -> language of most of its texts, if it is clear and not that of the reference."""
+    recognized = {candidate.name: main_language(candidate.languages) for candidate in candidates}
+    of_reference = (UNKNOWN, language, main_language(reference.languages))
+    return {name: code for name, code in recognized.items() if code not in of_reference}
+
+
+def _refuse_languages(critic: Plugin[Critic], spoken_by: Mapping[str, str]) -> dict[str, str]:
+    """Return candidate -> reason why a critic cannot judge its language, for those that it cannot judge."""
+    options = critic.options(**(critic.data.criticize or {}))
+    refusals = {name: _refusal(language_fit(critic.data, options, code)) for name, code in spoken_by.items()}
+    return {
+        name: f"most of '{name}' is {name_of(spoken_by[name])}, and {refusal}"
+        for name, refusal in refusals.items()
+        if refusal
+    }
 
 
 def _missing_extra(name: str) -> str | None:

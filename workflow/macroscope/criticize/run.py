@@ -88,10 +88,11 @@ def implied_config(
         "comparisons": [
             {
                 "corpus": CORPUS,
-                "systems": list(systems),
-                "critics": list(choice.critics),
+                "systems": names,
+                "critics": list(chosen),
                 **({"matched_length": True} if matched_length else {}),
             }
+            for chosen, names in choice.comparisons(list(systems)).items()
         ],
     }
 
