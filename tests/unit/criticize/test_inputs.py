@@ -8,7 +8,7 @@ import pytest
 
 from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import choose
-from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.inputs import GivenFields, describe_new_names, names_of_candidates
 from macroscope.criticize.profile import table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.standard_input import store_standard_input
@@ -112,3 +112,16 @@ def test_the_standard_input_is_kept_beside_the_output(tmp_path, monkeypatch):
     assert profiled([judged], [judged])[0].documents == 2
     with pytest.raises(MacroscopeError, match="the standard input is given twice"):
         store_standard_input([Path("-"), Path("-")], tmp_path / "out")
+
+
+def test_a_candidate_that_cannot_keep_its_name_is_said():
+    files = [Path("a/reference.jsonl"), Path("b/control.txt"), Path("c/gpt-no2.jsonl")]
+    names = names_of_candidates(files)
+    said = describe_new_names({name: (file, None) for name, file in names.items()})
+    assert list(names) == ["reference-no2", "control-no2", "gpt-no2"]
+    assert [sentence.partition(",")[0] for sentence in said] == [
+        "The candidate 'reference' is called 'reference-no2' here",
+        "The candidate 'control' is called 'control-no2' here",
+    ]
+    assert said[0].endswith("since 'reference' is the name of the real texts.")
+    assert describe_new_names({"reference-no2": (Path("mine.jsonl"), "reference")}) == said[:1]

@@ -12,6 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from macroscope.api.inputs import write_sides
+from macroscope.api.messages import translated_errors
 from macroscope.api.result import Comparison, require_new, write_reasons
 from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
@@ -140,20 +141,22 @@ def prepare(
     matched_length: bool = False,
 ) -> Plan:
     """Write texts, config and reasons for critics that are left out into a folder; warn of what cannot work."""
-    real, judged = write_sides(reference, candidates, folder / _TEXTS)
-    profile, profiles = run.profile_collections(real, judged, given)
-    warn_of_comparison(profile, profiles, requested)
-    language = choose_language(profile.languages, requested)
-    choice = choose(profile, profiles, critics, language)
+    with translated_errors(folder / _TEXTS) as translate:
+        real, judged = write_sides(reference, candidates, folder / _TEXTS)
+        profile, profiles = run.profile_collections(real, judged, given)
+        warn_of_comparison(profile, profiles, translate, requested)
+        language = choose_language(profile.languages, requested)
+        choice = choose(profile, profiles, critics, language)
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     for name, chosen in options.items():
         config["critics"][name] |= chosen
     plan = run.plan_of(config)
     command = shown_command(snakemake_command(folder / run.CONFIG, ["--directory", str(folder), "--cores", "all"]))
     write_text(folder / run.CONFIG, render_config(config, command))
-    write_output(table_of(profile, profiles).rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
+    table = table_of(profile, profiles).map(translate)
+    write_output(table.rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
     write_text(folder / plan.results / "config.json", plan.effective_json())
-    write_reasons(folder / plan.results, choice.reasons)
+    write_reasons(folder / plan.results, [translate(reason) for reason in choice.reasons])
     return plan
 
 

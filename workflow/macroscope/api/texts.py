@@ -2,7 +2,7 @@
 
 import logging
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.api.inputs import write_collection, write_sides
+from macroscope.api.messages import translated_errors
 from macroscope.corpora.files import FieldNames
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.files.selection import Selection, Side
@@ -61,7 +62,7 @@ def read_texts(
     --------
     >>> macroscope.read_texts("samples.jsonl").text.str.len().describe()  # doctest: +SKIP
     """
-    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder, translated_errors(Path(folder)):
         files = write_collection(texts, Path(folder), "texts")
         shares = (run.VALID_SHARE, run.TEST_SHARE)
         fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
@@ -101,17 +102,22 @@ def profile(
     MacroscopeError
         If a file cannot be read, or a record is malformed; with file and line.
     """
-    with tempfile.TemporaryDirectory(prefix="macroscope-") as name:
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as name, translated_errors(Path(name)) as translate:
         given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
         real, judged = run.profile_collections(*write_sides(reference, candidates, Path(name)), given)
-    warn_of_comparison(real, judged)
-    return table_of(real, judged)
+        warn_of_comparison(real, judged, translate)
+        return table_of(real, judged).map(translate)
 
 
-def warn_of_comparison(reference: Profile, candidates: Sequence[Profile], language: str | None = None) -> None:
+def warn_of_comparison(
+    reference: Profile,
+    candidates: Sequence[Profile],
+    translate: Callable[[str], str],
+    language: str | None = None,
+) -> None:
     """Warn in the log of what limits a comparison, as the command line prints it."""
     for sentence in chain(*describe_comparison(reference, candidates, language)):
-        log.warning("%s", sentence)
+        log.warning("%s", translate(sentence))
 
 
 def _row(document: Document) -> Mapping[str, Any]:

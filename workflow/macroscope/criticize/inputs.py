@@ -1,7 +1,8 @@
 """The collections of `macroscope criticize`: files, and the texts to read of them."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -155,6 +156,24 @@ def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
         taken.add(name.casefold())
         names[name] = file
     return names
+
+
+def describe_new_names(called: Mapping[str, tuple[Path, str | None]]) -> list[str]:
+    """Return a sentence about each candidate that could not keep its name, since another collection has it.
+
+    Parameters
+    ----------
+    called
+        Name of a candidate -> its file, and its model if it is one of several in the file.
+    """
+    owners = {CORPUS: "the real texts", **KEPT_NAMES}
+    sentences = []
+    for name, (file, model) in called.items():
+        stem = _stem(file if model is None else Path(model))
+        if re.fullmatch(rf"{re.escape(stem)}-no\d+", name):
+            owner = owners.get(stem.casefold(), "another candidate")
+            sentences.append(f"The candidate '{stem}' is called '{name}' here, since '{stem}' is the name of {owner}.")
+    return sentences
 
 
 def _stem(file: Path) -> str:

@@ -16,6 +16,7 @@ from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_C
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
+from macroscope.criticize.inputs import describe_new_names
 from macroscope.criticize.languages import choose_language, describe_differences, describe_languages, languages_differ
 from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.pairs_by_place import count_pairs_by_place, describe_pairs_by_place
@@ -285,6 +286,7 @@ def describe_comparison(
     return (
         describe_differences(reference.languages, languages, language, requested_language),
         [
+            *describe_new_names({each.name: (each.files[0], each.selection.only_model) for each in candidates}),
             *describe_pairs_by_place(reference, candidates),
             *describe_typesetting(reference.marks, marks),
             *describe_limits(reference, candidates),

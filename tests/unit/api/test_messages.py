@@ -1,0 +1,91 @@
+"""Messages for Python callers: they name arguments and the caller's texts, never options or temporary files."""
+
+import inspect
+import re
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import macroscope
+from macroscope import MacroscopeError, compare, profile, read_texts
+from macroscope.api.messages import ARGUMENTS, make_translator
+
+TEXTS = [f"The {n}th old mill stood by the river, and nobody had seen the miller since." for n in range(6)]
+RECORDS = [{"body": text, "by": "ab"[n % 2]} for n, text in enumerate(TEXTS)]
+SOURCES = Path(macroscope.__file__).parent
+_FLAG = re.compile(r"--[a-z]")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"reference": RECORDS}, r"^reference: the field of the text is not known; give it with `text_field` "),
+        ({"reference": RECORDS}, r"for example text_field='body', the longest texts"),
+        ({"candidates": {"gpt": RECORDS}}, r"^candidates\['gpt'\]: the field of the text is not known"),
+        ({"candidates": pd.DataFrame(RECORDS)}, r"^candidates: the field of the text is not known"),
+        ({"candidates": RECORDS, "text_field": "bodies"}, r"^candidates: no field 'bodies'; give the name of another"),
+        ({"candidates": [{"text": "A."}, {"text": 3}]}, r"^candidates\[1\]: 'text' is a int"),
+        ({"candidates": RECORDS, "text_field": "body", "model_field": "who"}, r"^candidates: no field 'who'"),
+        ({"candidates": TEXTS, "id_field": "key"}, r"^candidates: no field 'key'"),
+        ({"candidates": [{"body": "A."}, {}], "text_field": "body"}, r"^candidates\[1\] has no field 'body'; give"),
+        ({"reference": [{"text": "A.", "id": 1}, {"text": "B.", "id": 1}]}, r"^reference\[1\]: an earlier document"),
+        ({"reference": [{"sections": 3}]}, r"^reference\[0\]: 'sections' is a int"),
+        ({"reference": None}, r"^candidates: no texts of people .* give `reference`, or `reference_field` for"),
+        ({"reference": []}, r"^reference: no texts in reference; give at least 2"),
+        ({"candidates": {"gpt": TEXTS[:1]}}, r"^gpt: 1 text; give at least 2"),
+        ({"critics": "coherence"}, r"^critics, 'coherence': it needs 20 "),
+        ({"reference": ["\ud800 half", "b"]}, r"^reference\[0\]"),
+    ],
+)
+def test_messages_name_arguments_and_the_callers_texts(arguments, message):
+    given = {"reference": TEXTS, "candidates": TEXTS, "progress": False, **arguments}
+    with pytest.raises(MacroscopeError, match=message) as raised:
+        compare(**given)
+    assert tempfile.gettempdir() not in str(raised.value)
+    assert not _FLAG.search(str(raised.value))
+
+
+def test_other_functions_say_the_same():
+    for function in (lambda: read_texts(RECORDS), lambda: profile(TEXTS, RECORDS)):
+        with pytest.raises(MacroscopeError, match=r"^(texts|candidates): .*`text_field`") as raised:
+            function()
+        assert not _FLAG.search(str(raised.value))
+
+
+def test_tables_and_warnings_name_arguments(caplog, tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_text("".join(f"{text} {text}\n" for text in 5 * TEXTS))
+    models = [{"response": text, "model": "ab"[n % 2], "output": text} for n, text in enumerate(TEXTS)]
+    table = profile(str(lines), {"gpt": models, "reference": [f"{text} {text} {text}" for text in TEXTS]})
+    shown = "\n".join([*table.to_numpy().ravel(), *caplog.messages])
+    assert not _FLAG.search(shown)
+    assert "`model_field` judges each" in shown
+    assert "separator='line'" in shown
+    assert "The candidate 'reference' is called 'reference-no2' here" in caplog.text
+
+
+def test_a_file_of_the_caller_keeps_its_name(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text('{"body": "A."}\n')
+    with pytest.raises(MacroscopeError, match=f"^{re.escape(str(path))}: the field of the text"):
+        profile(TEXTS, {"gpt": path})
+
+
+def test_every_option_in_a_message_has_an_argument(tmp_path):
+    """Options in the sentences of the readers and of the first look are arguments of `compare`."""
+    modules = [*(SOURCES / "criticize").glob("*.py"), *(SOURCES / "corpora" / "files").rglob("*.py")]
+    flags = {f for m in modules for f in re.findall(r"--([a-z]+(?:-[a-z]+)+|[a-z]{3,})", m.read_text(encoding="utf-8"))}
+    flags -= {
+        "directory",
+        "cores",
+        "headless",
+        "convert-to",
+        "dry-run",
+    }  # of other programs, or in docstrings
+    arguments = inspect.signature(compare).parameters
+    translate = make_translator(tmp_path)
+    for flag in flags:
+        assert ARGUMENTS[flag] in arguments
+        assert translate(f"give --{flag}.") == f"give `{ARGUMENTS[flag]}`."
