@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -159,6 +160,12 @@ def _settings(
     end_with_snakemake()
 
 
+@cache
+def command() -> Any:
+    """Return the command of `app`; to build it takes as long as a short job computes."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command line: a bad input ends in one sentence and status 1."""
     gc.set_threshold(_OBJECTS_UNTIL_COLLECTION)
@@ -171,7 +178,7 @@ def main() -> None:
     try:
         _require_files(sys.argv[1:])
         with blame_plugins():
-            app()
+            command()()
     except WithoutVerdict as error:
         cause = error.__cause__ or error
         _explain(cause, cause.status if isinstance(cause, UsageError) else error.status)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from macroscope.execution.job_environment import quiet
-from macroscope.execution.job_server import THREADS
+from macroscope.execution.job_server import COMMANDS, THREADS
 from macroscope.execution.limits import waiting
 
 _START_SECONDS = 10.0
@@ -32,7 +32,7 @@ def job_server(folder: Path, modules: Sequence[str]) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="macroscope-", ignore_cleanup_errors=True) as place:
         path = Path(place) / "jobs"  # not in the run's folder: the paths of sockets are short
         process = subprocess.Popen(
-            [sys.executable, "-m", "macroscope.execution.job_server", str(path), "macroscope.cli", *modules],
+            [sys.executable, "-m", "macroscope.execution.job_server", str(path), COMMANDS, *modules],
             cwd=folder,
             env=os.environ | waiting() | quiet() | dict.fromkeys(_LIBRARIES, "1") | {"PYTHONPATH": _python_path()},
             stdin=subprocess.PIPE,
