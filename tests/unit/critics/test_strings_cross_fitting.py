@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from macroscope.critics.strings.cross_fitting import assign_folds, group_texts, score_cross_fitted
-from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
+from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, Vocabulary
 from macroscope.statistics.document_groups import group_labels, paired_groups
 
 from .known_strings import P, sample_texts, texts_of
@@ -116,7 +116,7 @@ def test_every_text_has_a_probability_if_a_discount_is_0():
     """A bigram discount may be 0, so that a context would leave no probability to other words."""
     model = NgramEstimator(2).fit(["a"], ["a"], 0)[0].model
     closed = replace(model, backoffs=[np.full_like(model.backoffs[0], -np.inf)])
-    distribution = NgramDistribution.of(closed, (1,))
+    distribution = NgramDistribution.of(closed, Vocabulary(), np.empty(0, dtype=np.int64), (1,))
     assert np.isfinite(distribution.log_probabilities(["a a", "b"])).all()
     assert distribution.fallback_orders == (1, 2)
 

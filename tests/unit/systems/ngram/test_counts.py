@@ -76,6 +76,7 @@ def test_no_longer_n_grams_than_the_longest_text(tmp_path):
 
 
 def test_a_killed_count_resumes_after_the_finished_orders(tmp_path, monkeypatch):
+    monkeypatch.setattr(counts, "BLOCK", 16)
     texts = random_texts(3)
     whole = [level.keys.tobytes() + level.counts.tobytes() for level in count(texts, ORDER, tmp_path).levels]
     (tmp_path / "counts" / "4-keys").unlink()

@@ -10,7 +10,7 @@ import pytest
 from macroscope import arrays
 from macroscope.systems.ngram import counts
 from macroscope.systems.ngram import model as model_module
-from macroscope.systems.ngram.counts import MISSING, count_ngrams, read_words, write_words
+from macroscope.systems.ngram.counts import MISSING, count_ngrams, write_words
 from macroscope.systems.ngram.model import estimate
 
 BEGINNING, END = 0, 1
@@ -30,7 +30,7 @@ def trie_of(texts, order, words, folder=None):
     """Count the n-grams of numbered texts."""
     stream = BytesIO()
     write_words(texts, BEGINNING, stream)
-    return count_ngrams(read_words(stream), order, words, BEGINNING, folder)
+    return count_ngrams(np.frombuffer(stream.getvalue(), np.int32), order, words, BEGINNING, folder)
 
 
 def model_of(texts, order, smoothing, unknown=False):

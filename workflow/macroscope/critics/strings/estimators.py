@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Protocol
 
@@ -12,8 +11,8 @@ import numpy as np
 
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.statistics.document_sums import Array
-from macroscope.systems.ngram.backoff import BackoffModel, to_backoff_model, words_of, write_word_numbers
-from macroscope.systems.ngram.counts import Words, count_ngrams, read_words
+from macroscope.systems.ngram.backoff import BEGINNING, END, BackoffModel, to_backoff_model, words_of
+from macroscope.systems.ngram.counts import MISSING, Integers, Words, count_ngrams
 from macroscope.systems.ngram.model import estimate
 
 _SMALL_CHARACTERS = 10_000_000
@@ -43,24 +42,62 @@ class NgramDistribution:
 
     Attributes
     ----------
+    vocabulary, numbers
+        Numbers of words for all estimates -> those of this model; `MISSING` outside its vocabulary.
     fallback_orders
         Orders whose counts do not determine the discounts, as with few texts, and which use fixed ones; and orders with
         a discount of 0, in which contexts that would leave no probability to other words back off with `MIN_BACKOFF`.
     """
 
     model: BackoffModel
+    vocabulary: "Vocabulary"
+    numbers: Integers
     fallback_orders: tuple[int, ...]
 
     @classmethod
-    def of(cls, model: BackoffModel, fallback_orders: Sequence[int]) -> "NgramDistribution":
+    def of(
+        cls, model: BackoffModel, vocabulary: "Vocabulary", numbers: Integers, fallback_orders: Sequence[int]
+    ) -> "NgramDistribution":
         """Create the distribution, with backoff weights that give every text a probability above 0."""
         closed = [n for n, weights in enumerate(model.backoffs, 2) if np.isneginf(weights).any()]
         backoffs = [np.where(np.isneginf(weights), MIN_BACKOFF, weights) for weights in model.backoffs]
-        return cls(replace(model, backoffs=backoffs), tuple(sorted({*fallback_orders, *closed})))
+        orders = tuple(sorted({*fallback_orders, *closed}))
+        return cls(replace(model, backoffs=backoffs), vocabulary, numbers, orders)
 
     def log_probabilities(self, texts: Sequence[str]) -> Array:
         """Return log-probabilities; see `Distribution`."""
-        return self.model.score(map(words_of, texts))
+        words = [self.vocabulary.numbers_of(text) for text in texts]
+        new = len(self.vocabulary.words) - len(self.numbers)  # words that were seen only after the estimate
+        numbers = np.append(self.numbers, np.full(new, MISSING))
+        return np.array([logs.sum() for logs in self.model.number_logs(numbers[each] for each in words)])
+
+
+class Vocabulary:
+    """Numbers of the words of texts, the same for all estimates: cross-fitting reads each text a dozen times.
+
+    Attributes
+    ----------
+    words
+        Words by number; the first two are `BEGINNING` and `END`.
+    """
+
+    def __init__(self) -> None:
+        self.words = [BEGINNING, END]
+        self._numbers = {BEGINNING: 0, END: 1}
+        self._texts: dict[str, Words] = {}
+
+    def numbers_of(self, text: str) -> Words:
+        """Return the numbers of the words of a text, with the beginning and the end."""
+        numbers = self._texts.get(text)
+        if numbers is None:
+            words = words_of(text)
+            for word in words:
+                if word not in self._numbers:
+                    self._numbers[word] = len(self.words)
+                    self.words.append(word)
+            numbers = np.array([0, *(self._numbers[word] for word in words), 1], dtype=np.int32)
+            self._texts[text] = numbers
+        return numbers
 
 
 class NgramEstimator:
@@ -81,6 +118,7 @@ class NgramEstimator:
     def __init__(self, order: int, shared: bool = True) -> None:
         self.order, self.shared = order, shared
         self.name = f"{order}-gram"
+        self._vocabulary = Vocabulary()
 
     def fit(
         self, reference: Sequence[str], candidate: Sequence[str], seed: int
@@ -88,10 +126,10 @@ class NgramEstimator:
         """Estimate both distributions, deterministically; see `Estimator`."""
         with _folder_for(reference, candidate) as folder:
             sides = [
-                _number_words(numbered, folder, name)
-                for numbered, name in ((reference, "reference"), (candidate, "other"))
+                _Numbered.of(texts, self._vocabulary, folder and folder / name)
+                for texts, name in ((reference, "reference"), (candidate, "other"))
             ]
-            size = len({word for numbered in sides for word in numbered.words}) if self.shared else 0
+            size = len(np.union1d(*(numbered.words for numbered in sides))) if self.shared else 0
             first, second = (self._estimate(numbered, size) for numbered in sides)
             return first, second
 
@@ -99,17 +137,44 @@ class NgramEstimator:
         """Estimate one distribution, over a vocabulary of at least `size` words."""
         trie = count_ngrams(numbered.places, self.order, max(len(numbered.words), size), 0, numbered.folder)
         model = estimate(trie, "kneser_ney", unknown=True, folder=numbered.folder)
+        words = [self._vocabulary.words[number] for number in numbered.words]
         with np.errstate(divide="ignore"):  # a context may leave nothing
-            return NgramDistribution.of(to_backoff_model(model, numbered.words), model.fallback_orders)
+            in_backoff_form = to_backoff_model(model, words)
+        return NgramDistribution.of(in_backoff_form, self._vocabulary, numbered.numbers, model.fallback_orders)
 
 
 @dataclass(frozen=True)
 class _Numbered:
-    """Texts as numbers of their words, the words by number, and the folder for counts."""
+    """Texts as numbers of their words, in the order in which these first occur.
+
+    Attributes
+    ----------
+    places
+        Numbers of the words of all texts; see `counts.read_words`.
+    words, numbers
+        Numbers in the vocabulary of all estimates, by number here, and the reverse; `MISSING` if a word does not occur.
+    folder
+        Folder for counts; None: in memory.
+    """
 
     places: Words
-    words: list[str]
+    words: Integers
+    numbers: Integers
     folder: Path | None
+
+    @classmethod
+    def of(cls, texts: Sequence[str], vocabulary: Vocabulary, folder: Path | None) -> "_Numbered":
+        """Number the words of texts."""
+        stream = np.concatenate([vocabulary.numbers_of(text) for text in texts] or [np.empty(0, dtype=np.int32)])
+        first = np.full(len(vocabulary.words), len(stream))
+        first[stream[::-1]] = np.arange(len(stream))[::-1]  # of equal indices, the last is assigned
+        first[:2] = -2, -1  # beginning and end, even without texts
+        words = np.argsort(first)[: np.count_nonzero(first < len(stream))]
+        numbers = np.full(len(first), MISSING, dtype=np.int64)
+        numbers[words] = np.arange(len(words))
+        if folder is not None:
+            folder.mkdir()
+        return cls(numbers[stream].astype(np.int32), words, numbers, folder)
 
 
 @contextmanager
@@ -120,18 +185,6 @@ def _folder_for(*collections: Sequence[str]) -> Iterator[Path | None]:
     else:
         with tempfile.TemporaryDirectory() as name:
             yield Path(name)
-
-
-def _number_words(texts: Sequence[str], folder: Path | None, name: str) -> _Numbered:
-    if folder is None:
-        memory = BytesIO()
-        words = write_word_numbers(map(words_of, texts), memory)
-        return _Numbered(read_words(memory), words, None)
-    side_folder = folder / name
-    side_folder.mkdir()
-    with (side_folder / "stream").open("wb") as file:
-        words = write_word_numbers(map(words_of, texts), file)
-    return _Numbered(read_words(side_folder / "stream"), words, side_folder)
 
 
 def make_estimator(options: StringsOptions, texts: Sequence[str], folder: Path, fits: Sequence[Path] = ()) -> Estimator:

@@ -77,8 +77,11 @@ class BackoffModel:
     def word_logs(self, texts: Iterable[Sequence[str]]) -> Iterator[Reals]:
         """Yield, for each text, the natural logarithms of P(word | words before it) of each word and of the end."""
         end = self.words[END]
-        numbers = ([0, *(self.words.get(word, MISSING) for word in text), end] for text in texts)
-        for group in _group_by_size(numbers, BLOCK):
+        return self.number_logs([0, *(self.words.get(word, MISSING) for word in text), end] for text in texts)
+
+    def number_logs(self, texts: Iterable[Sequence[int] | Integers]) -> Iterator[Reals]:
+        """Yield the same for texts as numbers of their words, with the beginning and the end."""
+        for group in _group_by_size(texts, BLOCK):
             logs = self._token_logs(np.concatenate(group)) * np.log(10)
             for text_logs in np.split(logs, np.cumsum([len(text) for text in group])[:-1]):
                 yield text_logs[1:]  # the beginning is given
@@ -95,7 +98,7 @@ class BackoffModel:
         return logs
 
 
-def _group_by_size(texts: Iterable[Sequence[int]], words: int) -> Iterator[list[Integers]]:
+def _group_by_size(texts: Iterable[Sequence[int] | Integers], words: int) -> Iterator[list[Integers]]:
     """Group texts up to a number of words; a longer text is a group by itself."""
     group: list[Integers] = []
     size = 0

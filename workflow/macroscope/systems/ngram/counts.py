@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 from itertools import count, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,7 +20,6 @@ from typing import Any, BinaryIO
 import duckdb
 import numpy as np
 import pyarrow as pa
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from macroscope.arrays import read_mapped, usable_cores
@@ -133,9 +131,9 @@ def write_words(texts: Iterable[Sequence[int] | Integers], beginning: int, strea
         stream.write(np.array([beginning, *text], dtype=np.int32).tobytes())
 
 
-def read_words(stream: Path | BytesIO) -> Words:
-    """Read the output of `write_words`; a file is memory-mapped."""
-    return np.frombuffer(stream.getvalue(), np.int32) if isinstance(stream, BytesIO) else read_mapped(stream, np.int32)
+def read_words(stream: Path) -> Words:
+    """Memory-map the output of `write_words`."""
+    return read_mapped(stream, np.int32)
 
 
 def count_ngrams(stream: Words, order: int, words: int, beginning: int, folder: Path | None) -> Trie:
@@ -167,13 +165,19 @@ def count_ngrams(stream: Words, order: int, words: int, beginning: int, folder: 
         If the disk is full.
     """
     levels: list[Level] = []
+    places = np.zeros(len(stream), dtype=np.int64)
     for n in range(1, order + 1):
-        if folder is None or not _is_done(folder, n):
+        below = Trie(words, beginning, levels)
+        blocks: Iterable[dict[str, NDArray]]
+        if folder is None or len(stream) <= BLOCK:
+            columns, places = _count_in_memory(stream, n, below, places)
+            blocks = [columns]
+        elif not _is_done(folder, n):
             counted = _count_words(stream, words) if n == 1 else _count_order(stream, n, folder, beginning)
-            columns = _level_columns(counted, Trie(words, beginning, levels))
-            if folder is not None:
-                _write(columns, n, folder)
-        level = _concatenate(columns) if folder is None else _read(folder, n)
+            blocks = _level_columns(counted, below)
+        if folder is not None and not _is_done(folder, n):
+            _write(blocks, n, folder)
+        level = Level(**columns) if folder is None else _read(folder, n)
         if not len(level.keys):  # no text is this long, so there are no longer n-grams either
             break
         levels.append(level)
@@ -195,11 +199,8 @@ def _count_words(stream: Words, words: int) -> Iterator[tuple[Integers, Integers
     yield occurring[:, None], totals[occurring]
 
 
-def _count_order(stream: Words, n: int, folder: Path | None, beginning: int) -> Iterator[tuple[Integers, Integers]]:
+def _count_order(stream: Words, n: int, folder: Path, beginning: int) -> Iterator[tuple[Integers, Integers]]:
     """Yield blocks of the distinct n-grams of an order, as sorted rows of words, and their counts."""
-    if folder is None or len(stream) <= BLOCK:
-        yield _count_in_memory(stream, n, beginning)
-        return
     names = [f"w{column}" for column in range(n)]
     columns = ", ".join(names)
     is_within_text = " AND ".join(f"{name} <> {beginning}" for name in names[1:])  # within one text
@@ -226,15 +227,37 @@ def _count_order(stream: Words, n: int, folder: Path | None, beginning: int) -> 
         shutil.rmtree(spilled, ignore_errors=True)
 
 
-def _count_in_memory(stream: Words, n: int, beginning: int) -> tuple[Integers, Integers]:
-    """Count n-grams like `_count_order` in memory, without the overhead of a query."""
-    if len(stream) < n:
-        return np.empty((0, n), dtype=np.int64), np.empty(0, dtype=np.int64)
-    ngrams = sliding_window_view(stream, n)
-    ngrams = ngrams[(ngrams[:, 1:] != beginning).all(axis=1)].astype(np.int64)
-    ngrams = ngrams[np.lexsort(ngrams.T[::-1])]
-    first = np.flatnonzero(np.append(True, (ngrams[1:] != ngrams[:-1]).any(axis=1))[: len(ngrams)])
-    return ngrams[first], np.diff(np.append(first, len(ngrams)))
+def _count_in_memory(stream: Words, n: int, below: Trie, places: Integers) -> tuple[dict[str, NDArray], Integers]:
+    """Count the n-grams of an order at the places of those of the order below, without the overhead of a query.
+
+    Parameters
+    ----------
+    places
+        Number of the (n - 1)-gram that begins at each place of the stream; `MISSING` if it is not within a text.
+
+    Returns
+    -------
+    (columns of the level, the same numbers of this order)
+    """
+    last = stream[n - 1 :].astype(np.int64)
+    contexts = places[: len(last)]
+    is_within_text = (contexts != MISSING) & ((last != below.beginning) | (n == 1))
+    at = np.flatnonzero(is_within_text)
+    keys = contexts[at] * below.words + last[at]
+    order = np.argsort(keys)
+    keys = keys[order]
+    is_first = np.append(True, keys[1:] != keys[:-1])[: len(keys)]
+    first = np.flatnonzero(is_first)
+    examples = at[order[first]]
+    level = {
+        "keys": keys[first],
+        "counts": np.diff(np.append(first, len(keys))),
+        "suffixes": places[examples + 1] if n > 1 else np.zeros(len(first)),
+        "from_beginning": stream[examples] == below.beginning,
+    }
+    numbers = np.full(len(last), MISSING, dtype=np.int64)
+    numbers[at[order]] = np.cumsum(is_first) - 1
+    return {name: level[name].astype(dtype, copy=False) for name, dtype in _COLUMNS.items()}, numbers
 
 
 def _shifted_columns(stream: Words, names: Sequence[str]) -> pa.RecordBatchReader:
@@ -261,11 +284,6 @@ def _level_columns(counted: Iterable[tuple[Integers, Integers]], below: Trie) ->
             "from_beginning": ngrams[:, 0] == below.beginning,
         }
         yield {name: level[name].astype(dtype, copy=False) for name, dtype in _COLUMNS.items()}
-
-
-def _concatenate(blocks: Iterable[dict[str, Any]]) -> Level:
-    parts = list(blocks)
-    return Level(**{name: np.concatenate([block[name] for block in parts]) for name in _COLUMNS})
 
 
 def _write(blocks: Iterable[dict[str, NDArray]], n: int, folder: Path) -> None:
