@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, parse_options
-from macroscope.cli.verbs import DEVELOPERS, Verbs, name_type
+from macroscope.cli.verbs import DEVELOPERS, Verbs, name_types
 from macroscope.printing import Json, print_records
 
 
@@ -35,8 +35,7 @@ def _declared_verbs() -> dict[str, Any]:
             declared.command(name)(function)
     commands = dict(typer.main.get_group(declared).commands)
     for command in commands.values():
-        for parameter in command.params:
-            name_type(parameter)
+        name_types(command, command.params)
     return commands
 
 

@@ -1,11 +1,14 @@
 """Help of the command line: verbs for users before those for developers, types that people read, and versions."""
 
+import inspect
 import platform
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.core import TyperGroup
 
 from macroscope import __version__
 from macroscope.files import REPOSITORY
@@ -17,7 +20,7 @@ USERS, DEVELOPERS = "Commands", "Commands for developers"
 """Headings of the help's lists of commands; the workflow's jobs call those of the second."""
 _PACKAGES = ("snakemake", "numpy", "pandas", "pyarrow", "scipy", "pydantic", "torch", "transformers")
 """Packages whose versions may change a number or an error."""
-_TYPES: dict[type, str] = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
+_TYPES: dict[Any, str] = {int: "NUMBER", float: "NUMBER", str: "TEXT", Path: "FILE"}
 
 
 class Verbs(TyperGroup):
@@ -26,15 +29,14 @@ class Verbs(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options of the group itself."""
         parameters = super().get_params(ctx)
-        for parameter in parameters:
-            name_type(parameter)
+        name_types(self, parameters)
         return parameters
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb by its name; None if there is none."""
         command = super().get_command(ctx, cmd_name)
-        for parameter in command.params if command is not None else ():
-            name_type(parameter)
+        if command is not None:
+            name_types(command, command.params)
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -50,21 +52,28 @@ class Verbs(TyperGroup):
                 formatter.write_dl(listed)
 
 
-def name_type(parameter: Any) -> None:
-    """Give an option without a name for its values one that people read: FILE, NUMBER, TEXT."""
-    if isinstance(parameter, TyperArgument):
-        setattr(parameter, "display_type_rich", lambda ctx: "")  # noqa: B010  # else "RUN <list[str]>"
+def name_types(command: Any, parameters: Iterable[Any]) -> None:
+    """Give options without a name for their values one that people read: FILE, NUMBER, TEXT.
+
+    The types are those of the verb's function: typer's own names for them differ from version to version.
+    """
+    types = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: ""  # else "RUN <list[str]>", where typer shows types
+        elif parameter.metavar is None and not parameter.is_flag:
+            parameter.metavar = next(
+                (_TYPES[part] for part in _parts(types.get(parameter.name)) if part in _TYPES), None
+            )
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yield a type, or those that it consists of, but not those of tuples, which typer names well."""
+    if get_origin(annotation) is tuple:
         return
-    if parameter.metavar is not None or not isinstance(parameter, TyperOption) or parameter.is_flag:
-        return
-    described = parameter.type_descriptor
-    if described.is_choice or described.is_tuple:
-        return
-    if described.is_path or "Path" in parameter.bare_type():
-        parameter.metavar = "FILE"
-    else:
-        words = parameter.bare_type().removeprefix("list[").removesuffix("]")
-        parameter.metavar = next((name for kind, name in _TYPES.items() if kind.__name__ == words), None)
+    yield annotation
+    for part in get_args(annotation):
+        yield from _parts(part)
 
 
 def show_versions(as_json: bool) -> None:
