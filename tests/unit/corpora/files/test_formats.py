@@ -118,6 +118,23 @@ def chatgpt_conversation(number):
     }
 
 
+def chatgpt_conversation_without_its_end(number):
+    """As tools leave it that select from an export: the newest answer is the last one, wherever it stands."""
+    conversation = chatgpt_conversation(number)
+    del conversation["current_node"]
+    for time, node in enumerate(("q", "old", "new")):
+        conversation["mapping"][node]["message"]["create_time"] = float(time)
+    conversation["mapping"] = dict(reversed(conversation["mapping"].items()))
+    return conversation
+
+
+def claude_conversation_of_parts(number):
+    conversation = claude_conversation(number)
+    for message in conversation["chat_messages"]:
+        message["content"] = [{"type": "text", "text": message.pop("text")}]
+    return conversation
+
+
 def claude_conversation(number):
     messages = [{"sender": "human", "text": PROMPTS[number]}, {"sender": "assistant", "text": TEXTS[number]}]
     return {"uuid": f"s{number}", "name": "A chat", "chat_messages": messages}
@@ -153,6 +170,11 @@ LINES = {
         PROMPTS,
     ),
     "generated texts": (lambda n: {"prompt": PROMPTS[n], "generated_text": PROMPTS[n] + TEXTS[n]}, "lines", PROMPTS),
+    "prompts and lists of completions": (
+        lambda n: {"prompt": PROMPTS[n], "completions": [TEXTS[n]]},
+        "lines",
+        PROMPTS,
+    ),
     "outputs of vLLM": (
         lambda n: {"prompt": PROMPTS[n], "outputs": [{"index": 0, "text": TEXTS[n]}]},
         "lines",
@@ -163,6 +185,8 @@ LINES = {
     "responses (another server)": (lambda n: {"model": "m", "response": TEXTS[n], "done": True}, "lines", None),
     "responses of Gemini": (gemini_line, "s", PROMPTS),
     "conversations of a ChatGPT export": (chatgpt_conversation, "s", PROMPTS),
+    "conversations of a ChatGPT export (another program)": (chatgpt_conversation_without_its_end, "s", PROMPTS),
+    "conversations of a Claude export (another year)": (claude_conversation_of_parts, "s", PROMPTS),
     "conversations of a Claude export": (claude_conversation, "s", PROMPTS),
     "message trees of OpenAssistant": (openassistant_tree, "s", PROMPTS),
     "turns of UltraChat": (lambda n: {"id": f"s{n}", "data": [PROMPTS[n], TEXTS[n]]}, "s", PROMPTS),
@@ -395,3 +419,19 @@ def test_messages_of_messengers(messenger, tmp_path):
     assert {count.filter: count.dropped for count in provenance.counts if count.dropped} == {
         "messages of the program (joined, pinned, called)": 1
     }
+
+
+@pytest.mark.parametrize("make", [chatgpt_conversation, chatgpt_conversation_without_its_end, claude_conversation])
+def test_a_single_conversation_is_one_text(make, tmp_path):
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(make(0), indent=1))
+    assert read(path)[0] == [("s0", PROMPTS[0], TEXTS[0])]
+
+
+def test_results_of_a_batch_are_described_as_they_are(tmp_path):
+    described = {
+        make: read(write(tmp_path / f"{make.__name__}.jsonl", [make(0)]))[1].source[READ_AS]
+        for make in (batch_line, message_batch_line)
+    }
+    assert "text: response.body.choices[].message.content, " in str(described[batch_line])
+    assert "text: result.message.content[].text, " in str(described[message_batch_line])

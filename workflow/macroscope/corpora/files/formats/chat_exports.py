@@ -24,14 +24,35 @@ def _branch(mapping: Mapping[str, Any], last: Any) -> list[dict[str, Any]]:
     return messages[::-1]
 
 
+def _last_leaf(mapping: Mapping[str, Any]) -> str | None:
+    """Return the node without an answer whose message is the newest; the last one if no message has a time."""
+    parents = {get(node, "parent") for node in mapping.values()}
+    leaves = [name for name in mapping if name not in parents]
+    return max(reversed(leaves), key=lambda name: _time_of(mapping[name]), default=None)
+
+
+def _time_of(node: Any) -> float:
+    time = get(node, "message.create_time")
+    return time if isinstance(time, int | float) else 0.0
+
+
+def _is_chatgpt(record: Fields) -> bool:
+    """Return whether a record is a tree of messages; tools that select from an export leave out `current_node`."""
+    mapping = record.get("mapping")
+    if not isinstance(mapping, Mapping) or not mapping:
+        return False
+    return all(isinstance(node, Mapping) and {"message", "parent"} <= node.keys() for node in mapping.values())
+
+
 def _chatgpt_answers(record: Fields) -> Iterator[Answer]:
-    prompt, text = split_chat(_branch(record["mapping"], record.get("current_node")))
-    yield Answer(text, prompt, as_id(record.get("conversation_id")))
+    mapping, current = record["mapping"], record.get("current_node")
+    prompt, text = split_chat(_branch(mapping, current if current in mapping else _last_leaf(mapping)))
+    yield Answer(text, prompt, as_id(record.get("conversation_id") or record.get("id")))
 
 
 CHATGPT_EXPORT = Format(
     "conversations of a ChatGPT export",
-    applies=lambda record: isinstance(record.get("mapping"), Mapping) and "current_node" in record,
+    applies=_is_chatgpt,
     answers=_chatgpt_answers,
     text="mapping",
     prompt="mapping",
@@ -40,9 +61,14 @@ CHATGPT_EXPORT = Format(
 )
 
 
+def _content(message: Any) -> Any:
+    """Return the text of a message of Claude's; in some exports, it is in the parts of `content` alone."""
+    return get(message, "text") or get(message, "content")
+
+
 def _claude_answers(record: Fields) -> Iterator[Answer]:
     messages = [
-        {"role": {"human": "user"}.get(str(get(item, "sender")), get(item, "sender")), "content": get(item, "text")}
+        {"role": {"human": "user"}.get(str(get(item, "sender")), get(item, "sender")), "content": _content(item)}
         for item in as_list(record.get("chat_messages"))
     ]
     prompt, text = split_chat(messages)

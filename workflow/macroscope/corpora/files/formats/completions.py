@@ -39,10 +39,10 @@ BATCH = Format(
     "results of a batch",
     applies=lambda record: "custom_id" in record and ("response" in record or "result" in record),
     answers=_batch_answers,
-    text="response.body.choices[].message.content",
+    text="response.body.choices[].message.content result.message.content[].text",
     id="custom_id",
-    model="response.body.model",
-    reads="result error",
+    model="response.body.model result.message.model",
+    reads="error",
 )
 
 

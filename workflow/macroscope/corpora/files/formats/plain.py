@@ -67,6 +67,7 @@ def _named(name: str, text: str, prompts: str = "", needs_prompt: bool = False) 
 NAMED = (
     _named("generated texts", "generated_text", "prompt"),
     _named("prompts and completions", "completion", "prompt"),
+    _named("prompts and lists of completions", "completions", "prompt", needs_prompt=True),
     _named("instructions and outputs", "output", "instruction input", needs_prompt=True),
     _named("responses", "response", "prompt instruction question"),
     _named("prompts and responses", "responses", "prompt instruction question", needs_prompt=True),
