@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
@@ -70,8 +70,8 @@ class Progress:
         Progress._running += 1
         terminal = sys.stderr.isatty() and self._is_shown
         # The command line's own stream escapes what moves the cursor.
-        options = {"desc": escape_controls(self.description), "unit": self.unit, "file": sys.__stderr__}
-        options["delay"] = self.silent_seconds
+        options: dict[str, Any] = {"desc": escape_controls(self.description), "unit": self.unit, "file": sys.__stderr__}
+        options |= {"delay": self.silent_seconds}
         self._bar = tqdm(total=self.total, leave=False, disable=False, **options) if terminal else None
         return self
 

@@ -27,7 +27,7 @@ def make_documents(prompt, number=5):
 @pytest.mark.parametrize(("prompt", "is_warned"), [(None, True), (PROMPT, False)])
 def test_texts_that_begin_alike_are_warned_of_unless_their_prompt_is_known(caplog, prompt, is_warned):
     warn_of_shared_openings("mine", make_documents(prompt))
-    assert ("mine: texts that share their opening: 5, of 1 openings" in caplog.text) is is_warned
+    assert ("mine: texts that share their opening: 5, of 1 opening" in caplog.text) is is_warned
 
 
 def test_few_texts_that_begin_alike_are_counted_only():
@@ -55,7 +55,7 @@ def test_commands_warn_before_they_refuse(tmp_path, caplog, command):
     path.write_text("".join(json.dumps({"text": f"{PROMPT} on day {n}."}) + "\n" for n in range(12)))
     options = ["--reference", str(path), "--candidate", str(path), "--output", str(tmp_path / "out")]
     CliRunner().invoke(app, [command, *options])
-    assert "share their opening: 12, of 1 openings" in caplog.text
+    assert "share their opening: 12, of 1 opening" in caplog.text
 
 
 @pytest.mark.parametrize("command", ["rank", "sameness"])

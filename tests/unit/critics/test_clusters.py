@@ -162,7 +162,7 @@ def test_equal_embeddings_everywhere():
 
 
 def test_a_side_that_is_too_small():
-    with pytest.raises(MacroscopeError, match="the system has 1 texts with an embedding"):
+    with pytest.raises(MacroscopeError, match="the system has 1 text with an embedding"):
         rows_of(blobs((30, 20, 10)), blobs((1, 0, 0)))
 
 

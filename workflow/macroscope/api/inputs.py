@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from macroscope.counts import format_count
 from macroscope.errors import MacroscopeError
 from macroscope.options import fit_for_paths
 
@@ -84,7 +85,9 @@ def write_candidates(candidates: Any, folder: Path) -> list[Path]:
 
 def _one_file(files: list[Path], name: str) -> list[Path]:
     if len(files) != 1:
-        raise MacroscopeError(f"{name}: {len(files)} files for one system; give one file, or a folder of texts")
+        raise MacroscopeError(
+            f"{name}: {format_count(len(files), 'file')} for one system; give one file, or a folder of texts"
+        )
     return files
 
 

@@ -6,6 +6,7 @@ from html import escape
 import pandas as pd
 
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
+from macroscope.counts import format_count
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, WARNING, Scorecard, format_cell
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend
@@ -52,7 +53,7 @@ def _row(scorecard: Scorecard, name: str, cells: Mapping[str, pd.Series], colour
             yield "<td></td>"
             continue
         cell = cells[critic]
-        numbers = f"{cell['n_candidate']:.0f} texts against {cell['n_reference']:.0f}"
+        numbers = f"{format_count(round(cell['n_candidate']), 'text')} against {cell['n_reference']:,.0f}"
         colour = colours.get(cell["verdict"], GREY)
         yield f'<td title="{escape(numbers)}" style="color: {colour}">{escape(format_cell(cell))}</td>'
     for explanation in scorecard.failed.values():

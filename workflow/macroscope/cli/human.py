@@ -17,6 +17,7 @@ from macroscope.cli.flags import (
     resampling_of,
 )
 from macroscope.cli.verbs import Verbs
+from macroscope.counts import format_count
 from macroscope.printing import Json, print_json, print_table
 
 app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True, cls=Verbs)
@@ -94,7 +95,8 @@ def sheet(
     if json:
         print_json({"study": key["study"], "pages": pages, "texts": texts, "folder": str(output / PAGES)})
     else:
-        typer.echo(f"Study {key['study']}: {pages} pages with {texts} texts in {output / PAGES}")
+        counted = f"{format_count(pages, 'page')} with {format_count(texts, 'text')}"
+        typer.echo(f"Study {key['study']}: {counted} in {output / PAGES}")
 
 
 def _files_by_system(pairs: list[str]) -> dict[str, list[Path]]:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, Separator, TextField
+from macroscope.counts import format_count
 from macroscope.printing import Json, print_json, print_table, records_of
 
 
@@ -51,7 +52,7 @@ def sameness(
         return
     for count in counts:
         left_out = f"left out: {count['too_short']} with fewer words, {count['further_prompts']} of further prompts"
-        print(f"{count['collection']}: {count['texts']} texts; {left_out}")
+        print(f"{count['collection']}: {format_count(count['texts'], 'text')}; {left_out}")
     if len(summary):
         print(f"\nNumber of systems, of {len(measured.systems) - 1}:")
         print_table(summary, as_json=False)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from macroscope.counts import format_count
 from macroscope.criticize.profile import Profile
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED, Critic
@@ -108,8 +109,8 @@ def choose(
             )
         if profile.documents < _FEWEST_TEXTS:
             raise MacroscopeError(
-                f"{profile.name}: {profile.documents} text; give at least {_FEWEST_TEXTS} in each collection: a single"
-                " text allows no confidence interval and no test"
+                f"{profile.name}: {format_count(profile.documents, 'text')}; give at least {_FEWEST_TEXTS} in each"
+                " collection: a single text allows no confidence interval and no test"
                 f"{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
     chosen, reasons, lacking_extra = [], [], dict[str, list[str]]()

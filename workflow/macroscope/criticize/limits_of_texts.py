@@ -5,6 +5,7 @@ from statistics import median
 from typing import Protocol
 
 from macroscope.phrases import group_names, list_names, of_each
+from macroscope.counts import choose_form, format_count
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
@@ -15,6 +16,10 @@ _OTHER_LENGTH = 2.0
 _MANY_REPEATED = 0.5
 
 
+MISSING_VALUES = frozenset(("nan", "none", "null", "na", "n/a", "#n/a", "<na>"))
+"""Texts, in lower case, that programs write for a missing value."""
+
+
 class Texts(Protocol):
     """The properties of a collection that limit a comparison (`profile.Profile`)."""
 
@@ -22,6 +27,7 @@ class Texts(Protocol):
     words: list[int]
     prompts: list[int]
     texts: list[int]
+    missing: int
 
 
 def independent(texts: Texts) -> int:
@@ -32,19 +38,31 @@ def independent(texts: Texts) -> int:
 
 def describe_limits(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
     """Return sentences for the user about what cannot be found, or would be found whatever the texts' structure."""
+    missing = [sentence for collection in (reference, *candidates) for sentence in _describe_missing(collection)]
     if not reference.words:  # collections without texts are an error of their own
-        return []
+        return missing
     candidates = [candidate for candidate in candidates if candidate.words]
     return [
+        *missing,
         *_describe_sizes(independent(reference), {each.name: independent(each) for each in candidates}),
         *_describe_lengths(median(reference.words), {each.name: median(each.words) for each in candidates}),
         *(sentence for candidate in candidates for sentence in _describe_copies(reference, candidate)),
     ]
 
 
+def _describe_missing(collection: Texts) -> Iterator[str]:
+    if number := collection.missing:
+        are = choose_form(number, "is only a mark", "are only marks")
+        count = choose_form(number, "counts as a text. Leave it", "count as texts. Leave them")
+        yield (
+            f"{format_count(number, 'text')} of {collection.name} {are} of a missing value, such as NaN or None, and"
+            f" {count} out."
+        )
+
+
 def _describe_sizes(real: int, sizes: Mapping[str, int]) -> Iterator[str]:
     for number, names in group_names(sizes).items():
-        counted = f"{real:,} real texts and {number:,} {of_each(names)}"
+        counted = f"{format_count(real, 'real text')} and {number:,} {of_each(names)}"
         auc = minimum_detectable_auc(real, number)
         if min(real, number) < FEWEST_DOCUMENTS:
             yield (
@@ -73,13 +91,16 @@ def _describe_lengths(real: float, lengths: Mapping[str, float]) -> Iterator[str
 def _describe_copies(reference: Texts, candidate: Texts) -> Iterator[str]:
     repeated = len(candidate.texts) - len(set(candidate.texts))
     if repeated >= _MANY_REPEATED * len(candidate.texts):
+        occur = choose_form(repeated, "occurs", "occur")
         yield (
-            f"{repeated:,} of {len(candidate.texts):,} texts of {candidate.name} occur again, word for word: they count"
-            " as independent, and are not. Leave repetitions out, or give those of a prompt the same 'prompt'."
+            f"{repeated:,} of {format_count(len(candidate.texts), 'text')} of {candidate.name} {occur} again, word for"
+            " word: repetitions count as independent, and are not. Leave them out, or give those of a prompt the same"
+            " 'prompt'."
         )
     copied = len(set(candidate.texts) & set(reference.texts))
     if copied >= _MANY_REPEATED * len(set(candidate.texts)):
+        are = choose_form(copied, "is", "are")
         yield (
-            f"{copied:,} texts of {candidate.name} are in the reference, word for word: no critic tells copies apart."
-            " Check the files."
+            f"{format_count(copied, 'text')} of {candidate.name} {are} in the reference, word for word: no critic tells"
+            " copies apart. Check the files."
         )

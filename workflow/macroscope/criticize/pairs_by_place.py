@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from macroscope.counts import choose_form, format_count
 from macroscope.phrases import group_names, of_each
 
 
@@ -22,7 +23,8 @@ def describe_pairs_by_place(reference: Texts, candidates: Sequence[Texts]) -> li
     """Return sentences for the user about texts that are paired by their places, and how to have them unpaired."""
     numbers = {candidate.name: count_pairs_by_place(reference, candidate) for candidate in candidates}
     return [
-        f"{number:,} texts {of_each(names)} are paired with real texts by their file names and lines, as if both"
+        f"{format_count(number, 'text')} {of_each(names)} {choose_form(number, 'is', 'are')} paired with real texts by"
+        f" {choose_form(number, 'its file name and line', 'their file names and lines')}, as if both"
         " continued one prompt. If they do not, call the file by another name, or put the files of one folder into a"
         " folder inside it."
         for number, names in group_names(numbers).items()

@@ -16,9 +16,10 @@ from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_C
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
+from macroscope.counts import format_count
 from macroscope.criticize.inputs import describe_new_names
 from macroscope.criticize.languages import choose_language, describe_differences, describe_languages, languages_differ
-from macroscope.criticize.limits_of_texts import describe_limits
+from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits
 from macroscope.criticize.pairs_by_place import count_pairs_by_place, describe_pairs_by_place
 from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.criticize.shared_openings import describe_shared_openings
@@ -88,6 +89,8 @@ class Profile:
         (words, id) of that document.
     counts
         Counts of what reading left out.
+    missing
+        Number of texts that are what programs write for a missing value.
     not_composed, hard_wrapped
         Numbers of records with characters that reading composed (NFC), and with lines that it joined.
     is_all
@@ -121,6 +124,7 @@ class Profile:
     shortest: tuple[int, str] | None = None
     longest: tuple[int, str] | None = None
     counts: Sequence[Count] = ()
+    missing: int = 0
     not_composed: int = 0
     hard_wrapped: int = 0
     is_all: bool = True
@@ -243,6 +247,7 @@ def _add(profile: Profile, document: Document, language: str) -> list[str]:
     if document.label is not None:
         profile.labels[document.label] += 1
     profile.languages[language] += 1
+    profile.missing += text.casefold() in MISSING_VALUES
     profile.marks.update(count_marks(text))
     size = (words, document.id)
     profile.shortest = size if profile.shortest is None else min(profile.shortest, size)
@@ -339,14 +344,16 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "headings": ", ".join(f"{kind} {number:,}" for kind, number in profile.headings.most_common()),
         "language": describe_languages(profile.languages),
         **describe_marks(profile.marks),
-        "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
+        "labels": f"{len(profile.labels):,} on {format_count(profile.labels.total(), 'text')}"
+        if profile.labels
+        else "none",
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
         "prompts": _prompts(profile),
         "texts that share their opening": describe_shared_openings(profile.openings, profile.prompts),
         "texts that occur again": f"{profile.repeated:,}",
         "left out": describe_dropped(profile.counts) or "none",
-        "characters composed (NFC)": f"in {profile.not_composed:,} texts",
-        "hard-wrapped lines joined": f"in {profile.hard_wrapped:,} texts",
+        "characters composed (NFC)": f"in {format_count(profile.not_composed, 'text')}",
+        "hard-wrapped lines joined": f"in {format_count(profile.hard_wrapped, 'text')}",
     }
     if not of_reference:
         rows["differs from the reference in"] = ", ".join(differences(reference, profile)) or "nothing listed here"
@@ -370,12 +377,14 @@ def _prompts(profile: Profile) -> str:
 def _read_as(profile: Profile) -> str:
     """Return what was taken as what, and what the user should know about it."""
     files = sum(profile.read_as.values())
-    read = [form + (f" in {number:,} files" if files > 1 else "") for form, number in profile.read_as.items()]
+    read = [
+        form + (f" in {format_count(number, 'file')}" if files > 1 else "") for form, number in profile.read_as.items()
+    ]
     return "; ".join(["; ".join(read), *list_remarks(profile.remarks, profile.models, profile.selection)])
 
 
 def _size(size: tuple[int, str] | None) -> str:
-    return "" if size is None else f"{size[0]:,} words ({size[1]})"
+    return "" if size is None else f"{format_count(size[0], 'word')} ({size[1]})"
 
 
 def _shared(values: Sequence[int], reference_values: Sequence[int]) -> int:

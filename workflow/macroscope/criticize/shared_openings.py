@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
+from macroscope.counts import format_count
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Document
 
@@ -26,7 +27,8 @@ def describe_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Has
     shared, texts = _count(openings, prompts)
     if not _are_many(texts, len(openings)):
         return f"{texts:,}"
-    return f"{texts:,}, of {shared:,} openings; if each is a prompt, give it: a field 'prompt', or --prompt-field"
+    counted = f"{texts:,}, of {format_count(shared, 'opening')}"
+    return f"{counted}; if each is a prompt, give it: a field 'prompt', or --prompt-field"
 
 
 def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:

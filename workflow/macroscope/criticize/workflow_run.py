@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from macroscope.counts import format_count
 from macroscope.criticize.time_estimate import TimeEstimate, in_words, job_seconds
 
 LINE_EVERY_SECONDS = 15.0
@@ -132,9 +133,9 @@ class RunProgress:
     def _start(self, counts: dict[str, int]) -> None:
         """Show the estimate, as soon as the jobs are known and before the first one runs."""
         self._estimate = TimeEstimate(counts, job_seconds(list(counts), self.words), self.cores)
-        cores = f"{self.cores} core{'s' if self.cores != 1 else ''}"
+        cores = format_count(self.cores, "core")
         self._write(
-            f"{sum(counts.values())} jobs; estimated time on {cores}: {in_words(self._estimate.total)}."
+            f"{format_count(sum(counts.values()), 'job')}; estimated time on {cores}: {in_words(self._estimate.total)}."
             f" Log: {self.log_file}\n"
         )
         self._began = self._last = self._clock()
@@ -142,7 +143,7 @@ class RunProgress:
     def _show(self, estimate: TimeEstimate) -> None:
         self._last = self._clock()
         left = in_words(estimate.left(self._last - self._began))
-        text = f"{estimate.jobs_done} of {sum(estimate.jobs.values())} jobs, {left} left"
+        text = f"{estimate.jobs_done} of {format_count(sum(estimate.jobs.values()), 'job')}, {left} left"
         self._write(f"\r\x1b[K{text}" if self._is_terminal else f"{text}\n")
 
     def _write(self, text: str) -> None:

@@ -24,6 +24,7 @@ _MOST_PATHS = 3
 TEXT_FILES = "text files"
 GIVEN = "records"
 """Names of the formats that are not declared: whole files, and records whose field of the text the user named."""
+EMPTY = "a file without records"
 
 
 class UnknownRecords(MacroscopeError):
@@ -150,7 +151,7 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
         remarks += [*_rivals(formats, shares), *_longer_fields(sample, fmt, answers)]
     is_path = any("." in name or "[]" in name for name in selection.fields.given().values())  # or the name of a column
     wanted = None if is_path else fmt.top_fields
-    described = fmt.describe(shares) + selection.describe(has_sides)
+    described = fmt.describe(shares) + selection.describe(has_sides) if sample else EMPTY
     return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.counts import format_count
 from macroscope.critics.clusters.blocks import blocks, count_unique_rows
 from macroscope.critics.clusters.clustering import Clustering, choose_number_of_clusters, fit, prepare
 from macroscope.critics.clusters.kmeans import Labels
@@ -116,8 +117,8 @@ def compare(
     for name, collection in zip(("the control", "the system"), sides, strict=True):
         if len(collection) < 2:
             raise MacroscopeError(
-                f"{name} has {len(collection)} texts with an embedding, and the clusters critic needs two; give more"
-                " texts"
+                f"{name} has {format_count(len(collection), 'text')} with an embedding, and the clusters critic needs"
+                " two; give more texts"
             )
     vectors = [prepare(collection.vectors, options) for collection in sides]
     clustering = shared or _fit_jointly(vectors, options.number_of_clusters, options, resampling.seed)

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY
+from macroscope.counts import format_count
 from macroscope.critics.findings import Findings
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.model import Array
@@ -57,7 +58,7 @@ def plot_simplex(proportions: dict[str, TopicProportions], corners: Sequence[str
             indices = np.linspace(0, max(0, len(texts) - 1), number).astype(int)
             _plot_triangle(axes, np.exp(texts.log_sample[indices]), corners)
             of_all = f" of {len(texts):,}" if number < len(texts) else ""
-            title_panel(axes, system, f"{number:,}{of_all} texts")
+            title_panel(axes, system, f"{number:,}{of_all} texts" if of_all else format_count(number, "text"))
         for axes in grid.flat[len(proportions) :]:
             axes.remove()
         add_legend(figure, left_out=left_out)

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.counts import format_count
 from macroscope.critics.excerpts import shorten
 from macroscope.critics.latents import stream_latents
 from macroscope.critics.split_half import compare_with_control
@@ -143,7 +144,8 @@ def compare(
     for name, texts in (("the control", reference), ("the system", candidate)):
         if len(texts) < TEXTS_PER_FOLD * folds:
             raise MacroscopeError(
-                f"{name} has {len(texts)} texts; the strings critic needs {TEXTS_PER_FOLD * folds} for {folds} folds:"
+                f"{name} has {format_count(len(texts), 'text')}; the strings critic needs {TEXTS_PER_FOLD * folds} for"
+                f" {format_count(folds, 'fold')}:"
                 " give more texts or set critics.strings.folds"
             )
     estimates = make_estimator(options, reference.texts, checkpoints, fits)

@@ -88,7 +88,7 @@ class Format:
             in_records = [path for path in paths.split() if path.partition(".")[0].strip("[],") in bare]
             if in_records:
                 parts.append(f"{what}: {' '.join(in_records).strip(',')}")
-        return f"{self.name} ({', '.join(parts)})"
+        return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
 
 def content_of(value: Any) -> str | None:

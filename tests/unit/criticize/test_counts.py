@@ -1,0 +1,55 @@
+"""Numbers in the first look: one text is a text, and a file without records is called so."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from macroscope.counts import choose_form, format_count
+from macroscope.criticize.choice import choose
+from macroscope.criticize.limits_of_texts import describe_limits
+from macroscope.criticize.profile import Profile, profile_texts, table_of
+from macroscope.errors import MacroscopeError
+
+
+@pytest.mark.parametrize(
+    ("number", "counted"), [(0, "0 texts"), (1, "1 text"), (2, "2 texts"), (1000, "1,000 texts"), (-1, "-1 texts")]
+)
+def test_numbers_have_their_nouns_in_the_right_form(number, counted):
+    assert format_count(number, "text") == counted
+    assert format_count(number, "text of one", "texts of one") == counted + " of one"
+    assert choose_form(number, "is", "are") == ("is" if number == 1 else "are")
+
+
+def test_one_of_anything_is_singular_in_the_first_look(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"text": "Cafe\u0301!", "label": "x"}) + "\n")
+    column = table_of(profile_texts("mine", [path]), [])["mine"]
+    assert column["labels"] == "1 on 1 text"
+    assert column["characters composed (NFC)"] == "in 1 text"
+    assert column["shortest text"] == "1 word (mine.jsonl-1)"
+    one = Profile("mine", words=[9], prompts=[1], texts=[1], ids_by_place={1}, marks=Counter())
+    said = " ".join(describe_limits(one, [one]))
+    assert "With 1 real text and 1 of mine" in said
+    assert "1 text of mine is in the reference" in said
+
+
+@pytest.mark.parametrize("name", ["empty.jsonl", "empty.json", "empty.csv"])
+def test_a_file_without_records_is_said_to_have_none(name, tmp_path):
+    path = tmp_path / name
+    path.write_text({"empty.json": "[]", "empty.csv": "text\n"}.get(name, "\n"))
+    profile = profile_texts("mine", [path])
+    assert table_of(profile, []).loc["read as", "mine"] == "a file without records"
+    with pytest.raises(MacroscopeError, match=r"^mine: no texts in "):
+        choose(profile, [profile], [])
+
+
+def test_marks_of_missing_values_are_said(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("id,text\n1,NaN\n2,A text of six words is here.\n3,None\n")
+    profile = profile_texts("mine", [path])
+    assert profile.missing == 2
+    (said, *_) = describe_limits(profile, [])
+    assert said.startswith(
+        "2 texts of mine are only marks of a missing value, such as NaN or None, and count as texts."
+    )
