@@ -99,3 +99,17 @@ def test_an_id_that_comes_again_is_another_sample_of_a_model_and_an_error_among_
     assert {count.filter: count.dropped for count in provenance.counts}["the same document again (id and text)"] == 1
     with pytest.raises(MacroscopeError, match="another text has the id '7', too"):
         list(read_user_documents([path], Provenance("test"), 0.1, 0.1, Selection(side="people")))
+
+
+def test_a_named_text_keeps_the_prompt_that_stands_beside_it(tmp_path):
+    rows = [
+        {"prompt": prompt, "samples": [f"{prompt} {text}", text]} for prompt, text in zip(PROMPTS, TEXTS, strict=True)
+    ]
+    path = write(tmp_path / "f.jsonl", rows)
+    documents_read, provenance = read(path, Selection(FieldNames(text="samples[]")))
+    assert [(prompt, text) for _, prompt, text in documents_read] == [
+        (prompt, text) for prompt, text in zip(PROMPTS, TEXTS, strict=True) for _ in range(2)
+    ]
+    assert "prompt: prompt" in str(provenance.source[READ_AS])
+    prompts = read(path, Selection(FieldNames(text="prompt")))[0]
+    assert [(prompt, text) for _, prompt, text in prompts] == [(None, prompt) for prompt in PROMPTS]

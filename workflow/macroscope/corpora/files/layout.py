@@ -229,10 +229,13 @@ def _format_of_field(name: str) -> Format:
 
     def answers(record: Fields) -> Iterator[Answer]:
         further = {key: record[key] for key in OPTIONAL if key in record and key != name}
+        prompt = transcript_of(record.get("prompt")) if name != "prompt" else None
         for text in as_list(look_up(record, name)) or [None]:
-            yield Answer(text, None, as_id(record.get("id")), fields=further)
+            yield Answer(text, prompt, as_id(record.get("id")), fields=further)
 
-    return Format(GIVEN, lambda record: True, answers, name, id="id", reads=" ".join(OPTIONAL), has_own_ids=True)
+    prompt = "" if name == "prompt" else "prompt"
+    reads = " ".join(OPTIONAL)
+    return Format(GIVEN, lambda record: True, answers, name, prompt=prompt, id="id", reads=reads, has_own_ids=True)
 
 
 def _with_fields(fmt: Format, selection: Selection) -> Format:
