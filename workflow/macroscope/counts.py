@@ -12,6 +12,6 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {choose_form(number, noun, plural if plural is not None else f'{noun}s')}"
 
 
-def choose_form(number: int, one: str, many: str) -> str:
+def choose_form(number: int, singular: str, plural: str) -> str:
     """Return the form of a verb or pronoun that agrees with a number."""
-    return one if number == 1 else many
+    return singular if number == 1 else plural

@@ -28,8 +28,8 @@ def test_one_of_anything_is_singular_in_the_first_look(tmp_path):
     assert column["labels"] == "1 on 1 text"
     assert column["characters composed (NFC)"] == "in 1 text"
     assert column["shortest text"] == "1 word (mine.jsonl-1)"
-    one = Profile("mine", words=[9], prompts=[1], texts=[1], ids_by_place={1}, marks=Counter())
-    said = " ".join(describe_limits(one, [one]))
+    single = Profile("mine", words=[9], prompts=[1], texts=[1], ids_by_place={1}, marks=Counter())
+    said = " ".join(describe_limits(single, [single]))
     assert "With 1 real text and 1 of mine" in said
     assert "1 text of mine is in the reference" in said
 

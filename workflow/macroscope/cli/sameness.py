@@ -50,9 +50,9 @@ def sameness(
     if json:
         print_json({"counts": counts, "summary": records_of(summary), "page": str(page)})
         return
-    for count in counts:
-        left_out = f"left out: {count['too_short']} with fewer words, {count['further_prompts']} of further prompts"
-        print(f"{count['collection']}: {format_count(count['texts'], 'text')}; {left_out}")
+    for each in measured.texts:
+        left_out = f"left out: {each.short} with fewer words, {each.unused} of further prompts"
+        print(f"{each.name}: {format_count(len(each.documents), 'text')}; {left_out}")
     if len(summary):
         print(f"\nNumber of systems, of {len(measured.systems) - 1}:")
         print_table(summary, as_json=False)

@@ -94,13 +94,13 @@ def _count_features(texts: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
     letters = np.zeros((lengths[0], len(texts)), dtype=np.uint8)
     for column, place in enumerate(order):
         letters[: lengths[column], column] = np.frombuffer(texts[place], dtype=np.uint8)
-    found = np.full(letters.shape, _NONE, dtype=np.int32)
+    visited = np.full(letters.shape, _NONE, dtype=np.int32)
     states = np.zeros(len(texts), dtype=np.int64)
     for step, number in enumerate(np.searchsorted(-lengths, -np.arange(lengths[0]), side="left")):
         states = moves[rows[states[:number]] + letters[step, :number]]
-        found[step, :number] = outputs[states]
-    steps, columns = np.nonzero(found != _NONE)
-    features, places = np.unique(found[steps, columns], return_inverse=True)
+        visited[step, :number] = outputs[states]
+    steps, columns = np.nonzero(visited != _NONE)
+    features, places = np.unique(visited[steps, columns], return_inverse=True)
     flat = np.array(order)[columns] * len(features) + places
     counts = np.bincount(flat, minlength=len(texts) * len(features))
     return counts.reshape(len(texts), len(features)).astype(np.float32), features
