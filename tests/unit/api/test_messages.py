@@ -89,3 +89,15 @@ def test_every_option_in_a_message_has_an_argument(tmp_path):
     for flag in flags:
         assert ARGUMENTS[flag] in arguments
         assert translate(f"give --{flag}.") == f"give `{ARGUMENTS[flag]}`."
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_job_that_failed_names_its_log_only_if_it_stays(is_kept, tmp_path, monkeypatch):
+    def fail(tasks, folder, *others):
+        raise MacroscopeError(f"it is broken ({folder}/logs/critics/x.log)")
+
+    monkeypatch.setattr("macroscope.api.comparison.run_tasks", fail)
+    keep = tmp_path / "kept" if is_kept else None
+    log = re.escape(f" ({keep}/logs/critics/x.log)") if is_kept else "; give `keep` a folder, and the logs stay there"
+    with pytest.raises(MacroscopeError, match=f"^it is broken{log}$"):
+        compare(TEXTS, TEXTS, critics="tendencies", keep=keep, progress=False)

@@ -12,7 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from macroscope.api.inputs import write_sides
-from macroscope.api.messages import translated_errors
+from macroscope.api.messages import translated_errors, without_logs
 from macroscope.api.result import Comparison, require_new, write_reasons
 from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
@@ -119,9 +119,11 @@ def compare(
 
         os.environ.update(caches(folder))
         make([f"{plan.results}/tables", *plan.reporting.attributions().values()], "compare")
-    except BaseException:
+    except BaseException as error:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, MacroscopeError):
+                error.args = (without_logs(str(error), folder),)
         raise
     result = Comparison(plan, folder / plan.results, lambda: make(plan.targets(), "report"))
     if keep is None:

@@ -58,6 +58,12 @@ def make_translator(folder: Path) -> Callable[[str], str]:
     return translate
 
 
+def without_logs(message: str, folder: Path) -> str:
+    """Return a message without the paths of logs in a temporary folder, which is gone when the caller reads it."""
+    short, number = re.subn(rf" \({re.escape(str(folder))}/[^)]*\.log\)", "", message)
+    return f"{short}; give `keep` a folder, and the logs stay there" if number else message
+
+
 def _assignment(match: re.Match[str]) -> str:
     try:
         value = "".join(shlex.split(match[3]))

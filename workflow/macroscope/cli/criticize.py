@@ -146,10 +146,13 @@ def _as_text(table: "pd.DataFrame") -> str:
 
 def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:
     """Print the critics that will run, and why others are left out."""
+    from macroscope.counts import choose_form
+
     numbers = ", ".join(f"{name} ({number:,})" for name, number in compared.items())
     print(f"\nCritics, with the number of real texts that each compares: {numbers}.")
     if choice.splitting:
-        print(f"From the other real texts, {', '.join(choice.splitting)} learn.")
+        learn = choose_form(len(choice.splitting), "learns", "learn")
+        print(f"From the other real texts, {', '.join(choice.splitting)} {learn}.")
     if choice.cross_fitted:
         print(f"Fitted to each third of the real texts, and compared on the others: {', '.join(choice.cross_fitted)}.")
     print("\n".join(choice.reasons))
