@@ -120,5 +120,5 @@ def test_the_command_says_what_to_do_next(tmp_path, monkeypatch, capsys):
     logging.getLogger("macroscope").handlers = []
     said = capsys.readouterr().out
     assert done.value.code == 0
-    assert "1 of its entries need more texts than these to pass" in said
+    assert "1 of its entries needs more texts than these to pass" in said
     assert shlex.split(said)[-1] == str(start)

@@ -71,7 +71,7 @@ def _gate(
         if json:
             print_json({"policy": str(policy), "entries_that_need_more_texts": few, "command": command})
             return 0
-        needs = f" {few} of its entries need more texts than these to pass;" if few else ""
+        needs = f" {few} of its entries {'needs' if few == 1 else 'need'} more texts than these to pass;" if few else ""
         typer.echo(f"Wrote {policy};{needs} check it, then run: {command}")
         return 0
     if baseline is None:

@@ -8,6 +8,16 @@ import typer
 from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Separator, TextField
 from macroscope.printing import Json, print_table
 
+_MEANINGS = {
+    "monotony": "mean of the components, in standard deviations of real texts; 0 is as monotonous as real text",
+    "words": "component: repetition within 100 words",
+    "sentences": "component: an even rhythm of the lengths of sentences",
+    "within": "component: phrases that return in a text",
+    "between": "component: phrases that return in the system's other texts",
+    "short": "texts with fewer than 100 words, which are left out",
+}
+"""Columns of the table -> their meanings, for a terminal."""
+
 
 def rank(
     candidate: Candidates,
@@ -36,3 +46,7 @@ def rank(
     if output is not None:
         write_output(table, output)
     print_table(table, json, float_format="{:.2f}")
+    if not json:
+        shown = table.dropna(axis=1, how="all")
+        means = "\n".join(f"{name}: {meaning}" for name, meaning in _MEANINGS.items() if name in shown)
+        print(f"\n{means}")

@@ -54,6 +54,8 @@ def sameness(
         left_out = f"left out: {each.short} with fewer words, {each.unused} of further prompts"
         print(f"{each.name}: {format_count(len(each.documents), 'text')}; {left_out}")
     if len(summary):
-        print(f"\nNumber of systems, of {len(measured.systems) - 1}:")
+        print(
+            f"\nNumber of systems, of {len(measured.systems) - 1}, that differ from real text beyond chance, by view:"
+        )
         print_table(summary, as_json=False)
     print(f"\nPage: {page}")
