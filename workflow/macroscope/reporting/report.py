@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -88,7 +89,6 @@ def write_report(
     missing = read_missing(tables, figures)
     captions = Captions(results)
     statistics, headline = read_statistics(tables), read_headline(tables)
-    pairs = read_pairs(tables)
     contributions = [
         Contribution(findings, [_with_figure(item) for item in report_items(findings)[0]])
         for findings in results.findings(statistics, figures)
@@ -118,30 +118,37 @@ def write_report(
             _write(environment, "system", folder / f"{page.page}.html", page=page)
         dumped = yaml.safe_dump(results.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
         _write(environment, "config", folder / "config.html", config=dumped)
+    first_page = {
+        **_describe_scorecards(results, scorecards, tables, captions),
+        "systems": {(page.corpus, page.system): page for page in systems},
+        "headline": headline.set_index(["corpus", "system"]),
+        "missing": missing,
+        "advice": ADVICE,
+        "older": [tuple(entry.rsplit("=", 1)) for entry in older],
+    }
     with atomic(output) as temporary:
-        _write(
-            environment,
-            "report",
-            temporary,
-            scorecards=scorecards,
-            verdicts=shown_verdicts(scorecards),
-            has_absent=has_absent_cells(scorecards),
-            summary=summarise_run(scorecards) if scorecards else "",
-            simulated=[scorecard.corpus for scorecard in scorecards if is_simulated(results, scorecard.corpus)],
-            pairs={scorecard.corpus: list(pairs_of(pairs, scorecard.corpus)) for scorecard in scorecards},
-            systems={(page.corpus, page.system): page for page in systems},
-            headline=headline.set_index(["corpus", "system"]),
-            caption=captions.html("scorecard", most=MAX_DOCUMENTS),
-            lengths={
-                scorecard.corpus: _describe_lengths(results, tables, scorecard.corpus) for scorecard in scorecards
-            },
-            caption_of_lengths=captions.html("matched_length"),
-            cited={scorecard.corpus: _cite_sensitivity(results, tables, scorecard.corpus) for scorecard in scorecards},
-            caption_of_pairs=captions.html("closer_systems"),
-            missing=missing,
-            advice=ADVICE,
-            older=[tuple(entry.rsplit("=", 1)) for entry in older],
-        )
+        _write(environment, "report", temporary, **first_page)
+
+
+def _describe_scorecards(
+    results: Results, scorecards: Sequence[Scorecard], tables: Path, captions: Captions
+) -> dict[str, Any]:
+    """Return the values of the first page's template that are about the scorecards."""
+    pairs = read_pairs(tables)
+    corpora = [scorecard.corpus for scorecard in scorecards]
+    return {
+        "scorecards": scorecards,
+        "verdicts": shown_verdicts(scorecards),
+        "has_absent": has_absent_cells(scorecards),
+        "summary": summarise_run(scorecards) if scorecards else "",
+        "simulated": [corpus for corpus in corpora if is_simulated(results, corpus)],
+        "pairs": {corpus: list(pairs_of(pairs, corpus)) for corpus in corpora},
+        "caption": captions.html("scorecard", most=MAX_DOCUMENTS),
+        "lengths": {corpus: _describe_lengths(results, tables, corpus) for corpus in corpora},
+        "caption_of_lengths": captions.html("matched_length"),
+        "cited": {corpus: _cite_sensitivity(results, tables, corpus) for corpus in corpora},
+        "caption_of_pairs": captions.html("closer_systems"),
+    }
 
 
 def _with_figure(item: ReportItem) -> ReportItem:
