@@ -10,6 +10,8 @@ from macroscope.printing import Json, print_table
 
 _SHOWN = 10
 _PRINTED = ("system", "document", "sentence", "out_of_place", "out_of_order", "text")
+_LEGEND = """out_of_place: probability that the sentence is of another text
+out_of_order: gain of log odds if it stood at the best other place of its text; above 0, that place is better"""
 
 
 def sentences(
@@ -40,3 +42,5 @@ def sentences(
     write_output(table, output)
     worst = table.nlargest(_SHOWN, "out_of_place")[list(_PRINTED)]
     print_table(worst, json, float_format="{:.2f}")
+    if not json:
+        print(f"\n{_LEGEND}")
