@@ -141,7 +141,7 @@ def _describe_scorecards(
         "verdicts": shown_verdicts(scorecards),
         "has_absent": has_absent_cells(scorecards),
         "summary": summarise_run(scorecards) if scorecards else "",
-        "simulated": [corpus for corpus in corpora if is_simulated(results, corpus)],
+        "simulated_corpora": [corpus for corpus in corpora if is_simulated(results, corpus)],
         "pairs": {corpus: list(pairs_of(pairs, corpus)) for corpus in corpora},
         "caption": captions.html("scorecard", most=MAX_DOCUMENTS),
         "lengths": {corpus: _describe_lengths(results, tables, corpus) for corpus in corpora},
