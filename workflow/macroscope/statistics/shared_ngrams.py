@@ -100,7 +100,7 @@ def compare_signed(ngrams: NgramSets) -> Comparison:
         second = len(divisions.documents) - first
         if min(first, second) < 2:
             return np.zeros(len(divisions.inside))
-        squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
+        squares = np.bincount(_rows_of(vectors), vectors.data**2, minlength=vectors.shape[0])
         of_first = divisions.inside @ squares
         sums = np.concatenate([*_squared_norms(vectors, divisions.inside)], axis=1)
         means = [
@@ -116,10 +116,10 @@ def _weigh(ngrams: NgramSets, divisions: Divisions) -> sparse.csr_matrix:
     """Return vectors of the documents whose inner products are k."""
     sets, sizes = ngrams.sets[divisions.documents], ngrams.sizes[divisions.documents]
     holders = _count_rows(_join_paired(sets, divisions.groups))
-    kept = holders > 1
-    weights = np.sqrt(1 / (holders[kept] - 1))
-    scale = sparse.diags(1 / np.sqrt(np.maximum(sizes, 1)))
-    return (scale @ _keep_columns(sets, kept) @ sparse.diags(weights)).tocsr()
+    shared = _keep_columns(sets, holders > 1)
+    # The data of the matrix at once: products with diagonal matrices take longer than all else for few documents.
+    shared.data = 1 / np.sqrt((holders[holders > 1] - 1)[shared.indices] * sizes[_rows_of(shared)])
+    return shared
 
 
 def _join_paired(sets: sparse.csr_matrix, groups: Integers) -> sparse.csr_matrix:
@@ -132,12 +132,17 @@ def _join_paired(sets: sparse.csr_matrix, groups: Integers) -> sparse.csr_matrix
 
 def _squared_norms(vectors: sparse.csr_matrix, inside: Array) -> Iterator[Array]:
     """Yield the squared norms of the sums of vectors over each side, for batches of divisions: 2 x divisions."""
-    transposed, total = vectors.T.tocsr(), np.asarray(vectors.sum(axis=0)).ravel()
+    transposed, total = vectors.T, np.bincount(vectors.indices, vectors.data, minlength=vectors.shape[1])
     at_once = max(1, _CELLS_AT_ONCE // max(1, vectors.shape[1]))
     for start in range(0, len(inside), at_once):
         sums = transposed @ inside[start : start + at_once].T
         of_first = np.einsum("fd,fd->d", sums, sums)
         yield np.stack([of_first, of_first - 2 * (total @ sums) + total @ total])
+
+
+def _rows_of(matrix: sparse.csr_matrix) -> Integers:
+    """Return the row of each entry."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def _count_rows(matrix: sparse.csr_matrix) -> Integers:
