@@ -37,17 +37,17 @@ def main(folders: Sequence[Path]) -> None:
     """Print all tables of the runs, as Markdown."""
     runs = {folder.name: _read(folder) for folder in folders}
     harmful = [name for name, damage in DAMAGES.items() if not damage.is_harmless]
-    own = {name: run[~run["critic"].str.startswith(PEER)] for name, run in runs.items()}
+    of_critics = {name: run[~run["critic"].str.startswith(PEER)] for name, run in runs.items()}
     print("## n80\n")
-    n80 = {name: tabulate_n80(run) for name, run in own.items()}
-    _print_table(["damage", *runs], ([f"`{d}`", *(_found(n80[r], own[r], d) for r in runs)] for d in harmful))
+    n80 = {name: tabulate_n80(run) for name, run in of_critics.items()}
+    _print_table(["damage", *runs], ([f"`{d}`", *(_found(n80[r], of_critics[r], d) for r in runs)] for d in harmful))
     print("\n## Targets\n")
-    for name, run in own.items():
+    for name, run in of_critics.items():
         best = _best(run)
         missed = [f"{damage} ({_percent(best[damage])})" for damage in harmful if best.get(damage, 1) < ENOUGH]
         print(f"{name}: {sum(best >= ENOUGH)} of {len(best)} damages found; not: {', '.join(missed)}")
     print("\n## False alarms\n")
-    for name, run in own.items():
+    for name, run in of_critics.items():
         _print_false_alarms(name, run)
     print("\n## Beside peers\n")
     for name, run in runs.items():
@@ -68,9 +68,9 @@ def _found(n80: pd.DataFrame, run: pd.DataFrame, damage: str) -> str:
     if rows.empty:
         cells = run[run["damage"] == damage]
         return "does not fit" if len(cells) and cells[CHANGED].max() < FEWEST_CHANGED else "not run"
-    found = rows[rows["n80"] <= USUAL_SIZE]
-    if len(found):
-        return ", ".join(f"{row.critic} {format_n80(row.n80, row.n_smallest)}" for row in found.itertuples())
+    reached = rows[rows["n80"] <= USUAL_SIZE]
+    if len(reached):
+        return ", ".join(f"{row.critic} {format_n80(row.n80, row.n_smallest)}" for row in reached.itertuples())
     usual = at_usual_size(run[run["damage"] == damage])
     best = usual.loc[usual["power"].idxmax()]
     return f"– ({best['critic']}: {_percent(best['power'])})"
