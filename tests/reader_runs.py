@@ -1,4 +1,4 @@
-"""Runs for tests of the reader: samples and attributions in the workflow's layout, generated in a second."""
+"""Runs for tests of the reader: samples, scores and attributions in the workflow's layout, generated in a second."""
 
 import json
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from macroscope.config.schema import parse_config
 from macroscope.critics.attributions import Attribution, write_attributions
@@ -44,6 +45,16 @@ def attributed(documents: Iterable[Document], factor: float) -> Iterable[Attribu
             marks = [((0, 0, 4), 0.75, f'word <b>{n}</b> "quoted"')]
             marks.append(((1, 0, len(document.sections[1].text)), 0.5, "history → end: 0.001"))
         yield Attribution(document.id, np.nan if n == 7 else factor * n, marks)
+
+
+def write_scores(path: Path, documents: list[Document], have_numbers: bool) -> None:
+    """Write scores; with a further number "wit": text n has n / 2, and text 3 none."""
+    table = pd.DataFrame({"id": [document.id for document in documents], "nll": 1.0, "units": 1.0})
+    if have_numbers:
+        table["number_wit"] = np.arange(len(documents)) / 2
+        table.loc[3, "number_wit"] = np.nan
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_parquet(path)
 
 
 def last_word(document: Document) -> list[tuple[tuple[int, int, int], float, str]]:
@@ -86,6 +97,8 @@ def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
             for n, d in enumerate(documents)
         ]
         write_attributions(rare, critics / "strings" / "wiki" / "attributions" / f"{name}.parquet")
+        for critic in ("coherence", "topics"):
+            write_scores(critics / critic / "wiki" / "scores" / f"{name}.parquet", documents, critic == "topics")
         unmarked = (Attribution(d.id, -1.5 * n) for n, d in enumerate(documents))
         write_attributions(unmarked, critics / "topics" / "wiki" / "attributions" / f"{name}.parquet")
     config = results / "config.json"

@@ -7,12 +7,14 @@ import macroscope
 from macroscope import MacroscopeError
 from macroscope.api.result import Comparison, write_reasons
 from macroscope.api.scorecard_html import render_html
-from macroscope.config.schema import parse_config
+from macroscope.config.schema import load_config, parse_config
 from macroscope.missing import Missing, write_missing
-from macroscope.options import SPLIT_HALF
+from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan import Plan
 from macroscope.reporting.scorecard import COLUMNS, INCONCLUSIVE, UNLIKE, build_scorecards
 from macroscope.tables import write_csv
+
+from ...reader_runs import HOSTILE, write_run
 
 CONFIG = {
     "run": "judged",
@@ -93,3 +95,13 @@ def test_a_notebook_shows_verdicts_in_colour_and_escapes_names():
     assert '<td title="30 texts against 40" style="color: #D55E00">≠ 80 % [70, 90]</td>' in html
     assert "<p>1 &lt; 2</p>" in html
     assert "<caption>" not in html
+
+
+def test_documents_have_further_numbers_beside_the_score(tmp_path):
+    config = write_run(tmp_path, {CONTROL: 4, "shuffled": 6})
+    documents = Comparison(Plan(load_config(config)), config.parent, lambda: None).documents
+    assert list(documents.columns) == ["system", "critic", "id", "score", "marks", "wit"]
+    of_topics = documents.query("critic == 'topics' and system == 'shuffled'")
+    assert of_topics["wit"].tolist()[:5] == [0, 0.5, 1, pytest.approx(float("nan"), nan_ok=True), 2]
+    assert documents.query("critic != 'topics'")["wit"].isna().all()
+    assert len(documents) == 3 * (4 + 6 + 2 * len(HOSTILE))

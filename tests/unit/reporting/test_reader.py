@@ -68,6 +68,14 @@ def test_scores_have_the_number_of_real_texts_below_them(reader):
     assert control["real"]["strings"] == 124  # the others
 
 
+def test_further_numbers_have_the_number_of_real_texts_below_them(reader):
+    _, index = loaded(reader / "data" / "wiki" / "shuffled" / "index.js")
+    assert index["numbers"]["coherence"] == index["numbers"]["strings"] == {}
+    wit = index["numbers"]["topics"]["wit"]
+    assert (wit["values"][3], wit["values"][8], wit["real"]) == (None, 4, 124)
+    assert (wit["below"][2], wit["below"][8]) == (2, 7)  # real text 3 has none
+
+
 def test_flags_are_of_unusual_texts_and_never_of_real_ones(reader):
     (run,) = loaded(reader / "data" / "run.js")
     assert run["falseFlags"] == FALSE_FLAGS

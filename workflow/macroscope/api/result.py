@@ -19,6 +19,8 @@ from macroscope.reporting.matched_length import describe_lengths, read_matched_l
 from macroscope.reporting.scorecard import build_scorecards, format_cell
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
 from macroscope.reporting.tables import read_scorecard, read_statistics, read_warnings
+from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
+from macroscope.statistics.pairing_keys import OPENING
 
 _REPORT = ("report.html", "pages", "reader", "figures", "tables")
 """Files and folders of a report; the page and the folders refer to each other."""
@@ -103,15 +105,25 @@ class Comparison:
         """A number per text and critic, with the places that it comes from.
 
         The columns are `system`, `critic`, `id`, `score` (larger is less like real text; NaN: not judged) and `marks`:
-        a list with the `section`, `start`, `end`, `weight` (in [0, 1]) and `note` of each place.
+        a list with the `section`, `start`, `end`, `weight` (in [0, 1]) and `note` of each place. A critic's further
+        numbers of a text have columns of their names, such as `name_mismatch`; NaN for other critics.
         """
         tables = []
-        for (critic, _, system), path in self._plan.reporting.attributions().items():
-            file = self.folder / Path(path).relative_to(self._plan.results)
-            rows = pd.DataFrame(read_attributions(file), columns=["id", "score", "marks"])
+        further = self._plan.reporting.scores_of_documents()
+        for key, path in self._plan.reporting.attributions().items():
+            critic, _, system = key
+            rows = pd.DataFrame(read_attributions(self._local(path)), columns=["id", "score", "marks"])
+            if key in further and list_document_numbers(scores := self._local(further[key])):
+                numbers = read_document_numbers(scores).drop(columns=OPENING, errors="ignore")
+                rows = rows.merge(numbers, how="left", on="id")
             tables.append(rows.assign(system=system, critic=critic))
-        table = pd.concat(tables, ignore_index=True)
-        return table.astype({"score": float})[["system", "critic", "id", "score", "marks"]]
+        table = pd.concat(tables, ignore_index=True).astype({"score": float})
+        columns = ["system", "critic", "id", "score", "marks"]
+        return table[[*columns, *table.columns.difference(columns)]]
+
+    def _local(self, path: str) -> Path:
+        """Return the place of a file of the run."""
+        return self.folder / Path(path).relative_to(self._plan.results)
 
     def report(self, folder: str | Path) -> Path:
         """Write the report into a folder, and return its first page, `report.html`.

@@ -1,7 +1,7 @@
 """Features of single documents under a critic, for the classifier of `statistics.classifier_two_sample_test`.
 
-A critic with a prior uses its scores: T(x) per state, the number of states, the posterior's entropy per state, and the
-categories of the document's latents (column `categories`). Other critics use the numeric columns of their latents. A
+A critic with a prior uses its scores: T(x) per state, the number of states, the posterior's entropy per state, further
+numbers (`statistics.document_numbers`), and the categories of the document's latents (column `categories`). Other critics use the numeric columns of their latents. A
 critic with further features declares a function for them (`Critic.features`).
 """
 
@@ -20,6 +20,7 @@ from macroscope.registry import Plugin
 from macroscope.stages import load
 from macroscope.statistics.category_counts import CATEGORIES
 from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_numbers import NUMBER
 from macroscope.statistics.pairing_keys import KEYS
 
 FeatureExtractor = Callable[[Path, Path | None], DocumentFeatures]
@@ -45,15 +46,17 @@ def read_features(critic: Plugin[Critic], latents: Path, scores: Path | None, se
 
 
 def read_score_features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Read T(x) per state, states, entropy per state, and categories of the documents that the critic judges."""
+    """Read T(x) per state, states, entropy per state, further numbers, and categories of the documents with T(x)."""
     assert scores is not None  # only critics with a prior use these features
     columns = {*pq.read_schema(scores).names}
-    wanted = [*KEYS, "nll", "units", "entropy", CATEGORIES]
+    further = [name for name in pq.read_schema(scores).names if name.startswith(NUMBER)]
+    wanted = [*KEYS, "nll", "units", "entropy", *further, CATEGORIES]
     table = pd.read_parquet(scores, columns=[name for name in wanted if name in columns])
     table = table[table["nll"].notna() & (table["units"] > 0)].reset_index(drop=True)
     numbers = [table["nll"] / table["units"], table["units"]]
     if "entropy" in table:
         numbers.append(table["entropy"] / table["units"])
+    numbers += [table[name] for name in further]
     bags = ([() if bag is None else tuple(bag) for bag in table[CATEGORIES]],) if CATEGORIES in table else ()
     return DocumentFeatures(_keys(table), np.stack([column.to_numpy(float) for column in numbers], axis=1), bags)
 

@@ -85,7 +85,8 @@ class ReportingPlan:
     def reader_read(self) -> dict[str, list[str]]:
         """Return the inputs of the reader."""
         samples = [self.systems.samples(*pair) for pair in self.critics.pairs]
-        return {"samples": samples, "attributions": list(self.attributions().values())}
+        scores = list(self.scores_of_documents().values())
+        return {"samples": samples, "attributions": list(self.attributions().values()), "scores": scores}
 
     def sensitivity_read(self) -> dict[str, list[str]]:
         """Return the inputs of the page on sensitivity; none in a run that judges systems."""
@@ -164,6 +165,14 @@ class ReportingPlan:
             (critic, corpus, system): self.critics.place("attributions", critic, corpus=corpus, system=system)
             for critic, corpus, system in self.critics.comparisons
             if self.critics.declared(critic).attribution is not None
+        }
+
+    def scores_of_documents(self) -> dict[tuple[str, str, str], str]:
+        """Return (critic, corpus, system) -> file of scores, for critics with a prior that make attributions."""
+        return {
+            (critic, corpus, system): self.critics.place("scores", critic, corpus=corpus, system=system)
+            for critic, corpus, system in self.attributions()
+            if self.critics.declared(critic).scores
         }
 
     def known_truths(self) -> dict[tuple[str, str, str], str]:

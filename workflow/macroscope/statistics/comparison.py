@@ -10,6 +10,12 @@ from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.category_counts import CATEGORIES, read_category_counts
+from macroscope.statistics.document_numbers import (
+    compare_numbers,
+    describe_numbers,
+    list_document_numbers,
+    read_document_numbers,
+)
 from macroscope.statistics.latent import compare_scores, pooled_perplexity
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.tidy import NO_PAIRS, Estimate, find_pairs, sized_row, write_statistics
@@ -34,7 +40,7 @@ def compare_score_files(
         Scores of the control and of the system (Parquet). The same path twice gives the control's own rows, without
         p-values. If both have a column `categories` (a list of names for each document, such as its section transitions
         or the n-grams of its chain), the divergences of `statistics.categorical` between the samples are computed as
-        well.
+        well. Further numbers of documents are described and compared by `statistics.document_numbers`.
     output
         CSV to write.
     corpus, system, critic
@@ -51,6 +57,14 @@ def compare_score_files(
     have_categories = all(CATEGORIES in pq.read_schema(path).names for path in (control_scores, scores))
     if candidate is not control and have_categories:
         table = pd.concat([table, category_table(control_scores, scores, resampling)], ignore_index=True)
+    if list_document_numbers(scores):
+        numbers = read_document_numbers(scores)
+        of_numbers = (
+            describe_numbers(numbers, resampling)
+            if candidate is control
+            else compare_numbers(read_document_numbers(control_scores), numbers, resampling)
+        )
+        table = pd.concat([table, of_numbers], ignore_index=True)
     about = {"corpus": corpus, "system": system, "critic": critic, "signature": signature}
     write_statistics(table, output, resampling=resampling, pairing=pairing, **about)
 

@@ -14,6 +14,7 @@ from macroscope.critics.coreference import known_truth, projection, training
 from macroscope.critics.coreference.explanation import explain, sample_unlikely
 from macroscope.critics.coreference.known_truth import get_true_mentions, write_known_truth
 from macroscope.critics.coreference.mentions import write_resolved
+from macroscope.critics.coreference.name_use import measure_name_mismatch
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.prior import ChainPrior, fit_prior
 from macroscope.critics.coreference.projection import project
@@ -275,6 +276,16 @@ def test_documents_that_are_not_scored_are_counted(scored, tmp_path):
     assert (scores["count_in_domain"].sum(), scores["of_in_domain"].sum()) == (4, 5)
     assert (scores["count_resolver_failed"].sum(), scores["of_resolver_failed"].sum()) == (1, 4)
     assert (scores["count_without_mentions"].sum(), scores["of_without_mentions"].sum()) == (1, 2)
+
+
+def test_scores_have_the_use_of_names_and_count_texts_with_too_few(scored, tmp_path):
+    names = "We saw Anna in Vienna with Tom. Then Anna told Tom of Vienna, and Tom told Anna. She left Vienna."
+    project_documents(tmp_path, make_documents(names, "She saw him."))
+    score(tmp_path / "latents.parquet", scored / "prior", options=RULES, output=tmp_path / "scores.parquet")
+    scores = pd.read_parquet(tmp_path / "scores.parquet")
+    assert scores["number_name_mismatch"].tolist() == [measure_name_mismatch(names), pytest.approx(np.nan, nan_ok=True)]
+    assert scores["count_few_names"].tolist() == [0, 1]
+    assert scores["of_few_names"].tolist() == [1, 1]
 
 
 def test_first_and_second_persons_are_pronouns_too(scored, tmp_path):

@@ -30,9 +30,11 @@ CRITIC = Critic(
     ),
     quantities={
         "female_mention": "female mentions",
+        "few_names": "texts with too few mentions of names",
         "in_domain": "texts in the domain",
         "invalid_mention": "invalid mentions, which are left out",
         "male_mention": "male mentions",
+        "name_mismatch": "use of names: log odds that names have changed places",
         "plural_mention": "plural mentions",
         "pronoun": "pronouns among the mentions",
         "resolver_failed": "texts on which the resolver fails",

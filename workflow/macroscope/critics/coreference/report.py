@@ -6,6 +6,7 @@ import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
+from macroscope.critics.numeric_latents import numbers_table
 from macroscope.files import read_json
 from macroscope.tables import number
 
@@ -25,10 +26,12 @@ MENTION_COLUMNS = {
 COVERAGE_COLUMNS = {
     "in_domain_share": ("in the domain, %", 100.0),
     "without_mentions_share": ("without mentions, %", 100.0),
+    "few_names_share": ("too few names, %", 100.0),
     "resolver_failed_share": ("resolver failed, %", 100.0),
     "invalid_mention_share": ("invalid, % of mentions", 100.0),
     "unknown_surface_share": ("unknown surfaces, % of mentions", 100.0),
 }
+NAMES = {"name_mismatch": "log odds that names have changed places"}
 CONTRIBUTIONS_SHOWN, DIFFERENCES_SHOWN, UNLIKELY_SHOWN = 6, 3, 4
 WARNING_SHARES = {
     "without_mentions_share": (0.5, "of the texts have no mentions of persons"),
@@ -66,6 +69,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("mentioned_figure", "Mentions by gender", figure=findings.figure("mentioned").with_suffix(".svg")),
         ReportItem("mentioned", "Mentions by gender, in numbers", statistics_table(statistics, MENTION_COLUMNS)),
         ReportItem("divergences", "Divergences between pairs of symbols", divergence_table(statistics)),
+        ReportItem("names", "Use of names", numbers_table(findings, NAMES)),
         ReportItem(
             "prior", "Training data of the prior", about, warning=check_resolution(resolution, options.resolver)
         ),

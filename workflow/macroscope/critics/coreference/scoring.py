@@ -1,5 +1,6 @@
 """Scores of the chain of each document under the prior."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import STOP, UNKNOWN, Chains, Packing, pack_windows
 from macroscope.critics.latents import stream_latents, write_scores
+from macroscope.statistics.columns import NUMBERS
 from macroscope.statistics.declaration import Statistic
 
 PAIR = 2
@@ -22,10 +24,12 @@ STATISTICS = (
     Statistic("in_domain_share", "share of the system's texts in the domain", _EQUAL_SHARE, difference=False),
     Statistic("resolver_failed_share", "share of texts on which the resolver fails", _EQUAL_SHARE, difference=False),
     Statistic("without_mentions_share", "share of texts without mentions of persons", _EQUAL_SHARE, difference=False),
+    Statistic("few_names_share", "share of texts with too few mentions of names", _EQUAL_SHARE, difference=False),
     Statistic("invalid_mention_share", "share of invalid mentions, which are left out", _EQUAL_SHARE, difference=False),
     Statistic("unknown_surface_share", "share of mentions with an unknown surface", _EQUAL_SHARE, difference=False),
+    *(replace(statistic, pattern=f"name_mismatch_{statistic.pattern}") for statistic in NUMBERS),
 )
-"""Statistics of coverage; they do not measure how persons are mentioned."""
+"""Statistics of coverage, which do not measure how persons are mentioned, and of the use of names."""
 
 
 def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path) -> None:
@@ -48,6 +52,9 @@ def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Pa
         split (unknown_surface), pronouns (pronoun), and those of each gender (male_mention, female_mention,
         plural_mention). Of all mentions from the resolver: those that are left out because they are empty, outside the
         text, or cut a word (invalid_mention).
+    number_name_mismatch
+        Log odds that names of the document have changed places (`name_use`); NaN outside the domain and for documents
+        with too few mentions of names, which count_few_names counts among those in the domain.
     categories
         Pairs of adjacent symbols, with entities numbered by first appearance, for the divergences. Null for a document
         that is not scored.
@@ -92,6 +99,8 @@ def _score_table(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOpt
     columns |= _share_counts("in_domain", in_domain, np.ones(len(table), bool))
     columns |= _share_counts("resolver_failed", table["error"].notna().to_numpy(), in_domain)
     columns |= _share_counts("without_mentions", mentions == 0, is_scored)
+    columns |= {"number_name_mismatch": table["name_mismatch"]}
+    columns |= _share_counts("few_names", table["name_mismatch"].isna().to_numpy(), in_domain)
     invalid = table["invalid"].to_numpy(float)
     has_resolved_mentions = is_scored & (mentions + invalid > 0)
     columns |= {

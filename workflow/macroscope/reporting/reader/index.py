@@ -16,6 +16,7 @@ from macroscope.document_keys import split_key
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.flags import Flags
+from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
 from macroscope.statistics.pairing_keys import OPENING
 
 CHARACTERS = 90
@@ -63,11 +64,26 @@ class CriticScores:
             If a document is missing.
         """
         named, scores, _ = read_scores(candidate)
-        reference = read_real_scores(candidate, control)[1]
-        reference = np.sort(reference[~np.isnan(reference)])
-        below = np.searchsorted(reference, scores, side="left")
         rows = np.arange(len(named)) if ids is None else _rows_of(ids, named, candidate)
-        return cls(scores[rows], below[rows], max(0, len(reference) - (candidate == control)), reference)
+        return cls.compare(scores[rows], read_real_scores(candidate, control)[1], is_control=candidate == control)
+
+    @classmethod
+    def compare(cls, scores: NDArray[np.float64], real: NDArray[np.float64], *, is_control: bool) -> "CriticScores":
+        """Compare the scores of documents with those of real texts; NaN for texts without a score."""
+        reference = np.sort(real[~np.isnan(real)])
+        below = np.searchsorted(reference, scores, side="left")
+        return cls(scores, below, max(0, len(reference) - is_control), reference)
+
+    @classmethod
+    def read_numbers(cls, candidate: Path, control: Path, ids: Sequence[str]) -> "dict[str, CriticScores]":
+        """Read the further numbers of a system's documents from files of scores, and compare them with real texts."""
+        numbers, real = (read_document_numbers(path).set_index("id") for path in (candidate, control))
+        return {
+            name: cls.compare(
+                numbers[name].reindex(ids).to_numpy(float), real[name].to_numpy(float), is_control=candidate == control
+            )
+            for name in list_document_numbers(candidate)
+        }
 
     @property
     def above(self) -> NDArray[np.int64]:
@@ -138,6 +154,8 @@ class Index:
         Critic -> its scores of all documents.
     paired
         Real texts that are paired with the documents.
+    numbers
+        Critic -> its further numbers of all documents, by name.
     flags
         Critic -> flags of all documents; empty for real texts.
     is_control
@@ -145,6 +163,7 @@ class Index:
     """
 
     scores: dict[str, CriticScores]
+    numbers: Mapping[str, Mapping[str, CriticScores]]
     paired: PairedTexts
     flags: Mapping[str, Flags]
     is_control: bool
@@ -176,6 +195,17 @@ class Index:
             "paired": [None] * len(keys) if self.is_control else self.paired.find_rows(keys),
             "scores": {critic: [_rounded(value) for value in scores.scores] for critic, scores in self.scores.items()},
             "below": {critic: scores.below.tolist() for critic, scores in self.scores.items()},
+            "numbers": {
+                critic: {
+                    name: {
+                        "values": [_rounded(value) for value in numbers.scores],
+                        "below": numbers.below.tolist(),
+                        "real": numbers.real,
+                    }
+                    for name, numbers in of_critic.items()
+                }
+                for critic, of_critic in self.numbers.items()
+            },
             "p": {critic: [_rounded(p) for p in flags.p_values] for critic, flags in self.flags.items()},
             "flagged": {critic: np.flatnonzero(flags.is_flagged).tolist() for critic, flags in self.flags.items()},
             "real": {critic: scores.real for critic, scores in self.scores.items()},

@@ -76,10 +76,16 @@ def _write_page(folder: Path, run: str) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def _describe_critic(critic: str) -> dict[str, str]:
-    attribution = get_critic(critic).data.attribution
+def _describe_critic(critic: str) -> dict[str, Any]:
+    declaration = get_critic(critic).data
+    attribution = declaration.attribution
     assert attribution is not None
-    return {"score": attribution.score, "unit": attribution.unit, "marks": attribution.marks}
+    return {
+        "score": attribution.score,
+        "unit": attribution.unit,
+        "marks": attribution.marks,
+        "quantities": dict(declaration.quantities),
+    }
 
 
 def _samples(results: Results, corpus: str, system: str) -> Path:
@@ -93,8 +99,9 @@ def _write_system(results: Results, folder: Path, corpus: str, system: str, real
     files = {critic: results.local(file) for (critic, c, s), file in attributions.items() if (c, s) == (corpus, system)}
     ids = Collection(samples).ids()
     scores = {critic: _scores(results, attributions, critic, corpus, system, ids) for critic in files}
+    numbers = {critic: _numbers(results, critic, corpus, system, ids) for critic in files}
     flags = flag_texts(results, corpus, system, real)
-    index = Index(scores, PairedTexts(real), flags, is_control=system == CONTROL)
+    index = Index(scores, numbers, PairedTexts(real), flags, is_control=system == CONTROL)
     place = folder / "data" / corpus / system
     place.mkdir(parents=True)
     documents = progress(read_documents(samples), f"write {key}", unit="documents")
@@ -119,6 +126,15 @@ def _scores(
 ) -> CriticScores:
     candidate, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
     return CriticScores.read(candidate, control, ids)
+
+
+def _numbers(results: Results, critic: str, corpus: str, system: str, ids: list[str]) -> dict[str, CriticScores]:
+    """Read the further numbers of a system's documents; none of a critic without a prior."""
+    files = results.plan.reporting.scores_of_documents()
+    if (critic, corpus, system) not in files:
+        return {}
+    candidate, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
+    return CriticScores.read_numbers(candidate, control, ids)
 
 
 def _add_marks(documents: Iterable[Document], files: dict[str, Path]) -> Iterator[MarkedDocument]:
