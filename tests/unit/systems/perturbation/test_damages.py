@@ -162,6 +162,7 @@ SPECIAL = {
     "remove_stop_words": ("It was there, Owls! " * 20, 60, removed),
     "negate_sentences": ("Owls are wise. Mice cannot fly. It rained. " * 20, 40, differing(split_sentences)),
     "swap_pronouns": ("He saw her. " * 20, 40, differing(str.split)),
+    "swap_times": ("In 1912 or 1950, before or after. " * 20, 80, differing(str.split)),
     "replace_synonyms": ("A big house, Many roads. " * 10, 30, differing(str.split)),
     "replace_spellings": ("The colour of the grey Harbor. " * 10, 30, differing(str.split)),
     "contract_words": ("They do not go. It’s late. " * 20, 40, differing(split_sentences)),

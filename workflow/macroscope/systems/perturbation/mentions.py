@@ -20,7 +20,7 @@ from macroscope.natural_language.languages import ENGLISH, LANGUAGES, name_of
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.stop_words import stop_words, stop_words_path
 from macroscope.systems.perturbation.declaration import Touch, declare, replace_some, sample_cycle
-from macroscope.systems.perturbation.pieces import Place, regroup, replace_texts
+from macroscope.systems.perturbation.pieces import Place, match_case, regroup, replace_texts
 
 Entity = tuple[str, ...]
 """Names of one entity, the longest first."""
@@ -152,7 +152,7 @@ def swap_pronouns(document: Document, touch: Touch) -> Document:
 
     def find(text: str) -> list[Place]:
         return [
-            (*match.span(), _match_case(_swap(match.group().lower(), text, match.end(), listed), match.group()))
+            (*match.span(), match_case(_swap(match.group().lower(), text, match.end(), listed), match.group()))
             for match in _PRONOUN.finditer(text)
         ]
 
@@ -169,9 +169,3 @@ def _swap(pronoun: str, text: str, end: int, stop_words: Collection[str]) -> str
         return elsewhere
     lowered = word.group(1).lower()
     return before_noun if lowered in _MODIFIERS or lowered not in stop_words else elsewhere
-
-
-def _match_case(word: str, model: str) -> str:
-    if model.isupper():
-        return word.upper()
-    return word.capitalize() if model[0].isupper() else word

@@ -108,6 +108,13 @@ def replace_texts(document: Document, texts: Iterable[str]) -> Document:
     return replace(document, sections=sections, sentences=None)
 
 
+def match_case(word: str, model: str) -> str:
+    """Write a word, given in small letters, in capitals or with a first capital as another word is."""
+    if model.isupper():
+        return word.upper()
+    return word.capitalize() if model[0].isupper() else word
+
+
 def round_share(share: float, n: int) -> int:
     """Return a share of n as a number: the nearest integer, but at least one if n is positive."""
     return min(n, max(1, round(share * n)))

@@ -12,6 +12,7 @@ from macroscope.systems.perturbation import (  # noqa: F401 - they declare the d
     mentions,
     sections,
     sentences,
+    times,
     whole_collections,
     whole_documents,
     words,
