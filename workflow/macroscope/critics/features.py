@@ -1,8 +1,9 @@
 """Features of single documents under a critic, for the classifier of `statistics.classifier_two_sample_test`.
 
 A critic with a prior uses its scores: T(x) per state, the number of states, the posterior's entropy per state, further
-numbers (`statistics.document_numbers`), and the categories of the document's latents (column `categories`). Other critics use the numeric columns of their latents. A
-critic with further features declares a function for them (`Critic.features`).
+numbers (`statistics.document_numbers`), and the categories of the document's latents (column `categories`). Other
+critics use the numeric columns of their latents. A critic with further features declares a function for them
+(`Critic.features`).
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Words that order events in time, by language: words of opposite sense, and names of days and months.
 
-Words that have another sense as often are left out: "last" (of a row), "next" alone (to a place), "May", German "vor" and
-"nach" (of places), "morgen" and Spanish "mañana" (morning).
+Words that have another sense as often are left out: "last" (of a row), "next" alone (to a place), "May", German "vor"
+and "nach" (of places), "morgen" and Spanish "mañana" (morning).
 """
 
 OPPOSITES: dict[str, dict[str, str]] = {

@@ -50,7 +50,7 @@ RANDOM_HALVES = 200
 _EQUAL = {"exponentiated_kl": 1.0, "mauve": 1.0}
 """Values of the divergences of equal distributions, where they are not 0."""
 _OF_POPULATIONS = "divergence of the two populations"
-STATISTICS = tuple(
+STATISTICS: tuple[Statistic, ...] = tuple(
     statistic
     for name in divergences(FRONTIER)
     for statistic in (

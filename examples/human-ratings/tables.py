@@ -1,0 +1,152 @@
+"""Write the tables of docs/human-ratings.md anew, from the output of `macroscope human correlate` for each set.
+
+    python examples/human-ratings/tables.py ratings docs/human-ratings.md
+
+A set without ratings/<set>/documents.csv keeps its entries.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+QUESTIONS = ("relevance", "coherence", "empathy", "surprise", "engagement", "complexity")
+OVER, WITHIN = "over systems", "within systems"
+NAMED = {
+    "`clusters`, `attribution_score`": ("clusters", "attribution_score"),
+    "`coreference`, T(x)": ("coreference", "nll_per_unit"),
+    "`coreference`, `name_mismatch`": ("coreference", "name_mismatch"),
+    "`narrative`, `incoherence`": ("narrative", "incoherence"),
+    "`narrative`, `order`": ("narrative", "order"),
+    "`narrative`, T(x)": ("narrative", "nll_per_unit"),
+    "`strings`, `attribution_score`": ("strings", "attribution_score"),
+    "`tendencies`, `attribution_score`": ("tendencies", "attribution_score"),
+    "`topics`, T(x)": ("topics", "nll_per_unit"),
+    "`topics`, `patchiness`": ("topics", "patchiness"),
+}
+"""Label of a row of the tables given length -> critic and statistic."""
+GIVEN_LENGTH = {
+    "| number | short stories: ρ |": [
+        (name, None, kind) for name in ("short_stories", "long_stories") for kind in ("spearman", "partial_spearman")
+    ],
+    "| number, given length | relevance |": [("hanna", question, "partial_spearman") for question in QUESTIONS],
+    "| number, given length | contrastive,": [
+        (name, documents, "partial_spearman") for name in ("contrastive", "rankgen") for documents in (OVER, WITHIN)
+    ],
+}
+"""Beginning of a table's head -> set, question or documents, and correlation of each column."""
+LONG = {
+    "## Contrastive search against contrastive decoding": "contrastive",
+    "## RankGen": "rankgen",
+    "## HANNA": "hanna",
+}
+"""Heading -> set of the long table behind it."""
+RULE = re.compile(r"\|[-| ]+\|")
+
+
+def main(ratings: Path, page: Path) -> None:
+    """Rewrite the page."""
+    paths = {path.parent.name: path for path in sorted(ratings.glob("*/documents.csv"))}
+    sets = {name: pd.read_csv(path) for name, path in paths.items()}
+    page.write_text("\n".join(rewrite(page.read_text(encoding="utf-8").split("\n"), sets)), encoding="utf-8")
+    for name, table in sets.items():
+        print(name, *summarise(table), sep="\n  ")
+
+
+def rewrite(lines: list[str], sets: dict[str, pd.DataFrame]) -> Iterator[str]:
+    """Yield the lines of the page with new entries."""
+    heading, number = "", 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        heading = line if line.startswith("## ") else heading
+        yield line
+        if not (number < len(lines) and RULE.fullmatch(lines[number])):
+            continue
+        yield lines[number]
+        end = next(n for n in range(number + 1, len(lines) + 1) if n == len(lines) or not lines[n].startswith("|"))
+        rows, number = lines[number + 1 : end], end
+        columns = next((columns for head, columns in GIVEN_LENGTH.items() if line.startswith(head)), None)
+        if columns is not None:
+            yield from fill_named_rows(rows, columns, sets)
+        elif line.startswith("| critic | statistic |") and LONG.get(heading) in sets:
+            yield from list_long_rows(sets[LONG[heading]])
+        else:
+            yield from rows
+
+
+def fill_named_rows(
+    rows: list[str], columns: list[tuple[str, str | None, str]], sets: dict[str, pd.DataFrame]
+) -> Iterator[str]:
+    """Yield the rows of a table given length; entries of sets that are absent stay."""
+    old = {cells[0]: cells[1:] for cells in ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)}
+    for label, key in NAMED.items():
+        cells = old.get(label, ["–"] * len(columns))
+        for place, (name, part, kind) in enumerate(columns):
+            if name in sets:
+                cells[place] = format_interval(find_row(sets[name], *key, part), kind)
+        yield f"| {' | '.join([label, *cells])} |"
+
+
+def find_row(table: pd.DataFrame, critic: str, statistic: str, part: str | None) -> pd.Series:
+    """Find the row of a number; `part` is a question, or the documents of one."""
+    rows = table[(table["critic"] == critic) & (table["statistic"] == statistic)]
+    if part is not None:
+        rows = rows[rows["documents_of" if part in (OVER, WITHIN) else "question"] == part]
+    return rows.iloc[0]
+
+
+def list_long_rows(table: pd.DataFrame) -> Iterator[str]:
+    """Yield the rows of a long table: Pearson's r of every number that varies."""
+    table = table[np.isfinite(table["pearson"])]
+    for (critic, statistic), rows in table.groupby(["critic", "statistic"], sort=False):
+        if table["question"].nunique() > 1:
+            by = rows.set_index("question")
+            cells = [format_with_p(by.loc[question]) if question in by.index else "–" for question in QUESTIONS]
+        else:
+            by = rows.set_index("documents_of").reindex([OVER, WITHIN])
+            cells = []
+            for documents in (OVER, WITHIN):
+                row = by.loc[documents]
+                cells += [format_interval(row, "pearson"), format_p(row, "value"), format_p(row, "adjusted")]
+                cells += [f"{row['disattenuated']:.2f}"] if documents == OVER else []
+            cells.append(f"{by.at[OVER, 'spearman']:.2f}, {by.at[WITHIN, 'spearman']:.2f}")
+        yield f"| {' | '.join([str(critic), f'`{statistic}`', *cells])} |".replace("nan [nan, nan]", "–")
+
+
+def format_interval(row: pd.Series, kind: str) -> str:
+    """Format a correlation with its interval."""
+    if not np.isfinite(row[kind]):
+        return "–"
+    return f"{row[kind]:.2f} [{row[f'{kind}_low']:.2f}, {row[f'{kind}_high']:.2f}]"
+
+
+def format_with_p(row: pd.Series) -> str:
+    """Format Pearson's r with its interval and its adjusted p-value."""
+    return f"{format_interval(row, 'pearson')}, p {format_p(row, 'adjusted')}"
+
+
+def format_p(row: pd.Series, which: str) -> str:
+    """Format a p-value of Pearson's r."""
+    p = row[f"pearson_p_{which}"]
+    return "–" if np.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def summarise(table: pd.DataFrame) -> Iterator[str]:
+    """Yield sentences: numbers of rows below 5 %, and the largest correlation given length."""
+    for documents, rows in table.groupby("documents_of"):
+        for kind in ("pearson", "partial_spearman"):
+            defined = rows[np.isfinite(rows[kind])]
+            below, adjusted = ((defined[f"{kind}_p_{which}"] < 0.05).sum() for which in ("value", "adjusted"))
+            largest = defined.loc[defined[kind].abs().idxmax()]
+            yield (
+                f"{documents}, {kind}: {below} of {len(defined)} rows below 5 %, {adjusted} adjusted; the largest is"
+                f" {largest[kind]:.2f} ({largest['critic']}, {largest['statistic']})"
+            )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
