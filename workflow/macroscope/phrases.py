@@ -1,4 +1,4 @@
-"""Phrases of sentences for users that name several things: systems, texts, damages."""
+"""Phrases of sentences for users that name or count several things: "1 text", "each of mine, yours and 3 more"."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -26,3 +26,19 @@ def group_names(values: Mapping[str, T]) -> dict[T, list[str]]:
     for name, value in values.items():
         groups.setdefault(value, []).append(name)
     return groups
+
+
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, in the form that the number needs.
+
+    Parameters
+    ----------
+    noun, plural
+        The noun after 1, and after all other numbers; default: `noun` with an "s".
+    """
+    return f"{number:,} {choose_form(number, noun, plural if plural is not None else f'{noun}s')}"
+
+
+def choose_form(number: int, singular: str, plural: str) -> str:
+    """Return the form of a verb or pronoun that agrees with a number."""
+    return singular if number == 1 else plural

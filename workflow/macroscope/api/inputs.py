@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from macroscope.counts import format_count
 from macroscope.errors import MacroscopeError
 from macroscope.options import fit_for_paths
+from macroscope.phrases import format_count
 
 
 def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:

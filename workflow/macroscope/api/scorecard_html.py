@@ -6,8 +6,8 @@ from html import escape
 import pandas as pd
 
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
-from macroscope.counts import format_count
 from macroscope.options import SPLIT_HALF
+from macroscope.phrases import format_count
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, WARNING, Scorecard, format_cell
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend
 

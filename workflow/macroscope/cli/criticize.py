@@ -146,7 +146,7 @@ def _as_text(table: "pd.DataFrame") -> str:
 
 def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:
     """Print the critics that will run, and why others are left out."""
-    from macroscope.counts import choose_form
+    from macroscope.phrases import choose_form
 
     numbers = ", ".join(f"{name} ({number:,})" for name, number in compared.items())
     print(f"\nCritics, with the number of real texts that each compares: {numbers}.")

@@ -17,7 +17,7 @@ from macroscope.cli.flags import (
     resampling_of,
 )
 from macroscope.cli.verbs import Verbs
-from macroscope.counts import format_count
+from macroscope.phrases import format_count
 from macroscope.printing import Json, print_json, print_table
 
 app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True, cls=Verbs)

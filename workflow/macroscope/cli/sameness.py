@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, Separator, TextField
-from macroscope.counts import format_count
+from macroscope.phrases import format_count
 from macroscope.printing import Json, print_json, print_table, records_of
 
 

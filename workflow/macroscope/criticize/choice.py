@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from macroscope.counts import format_count
 from macroscope.criticize.profile import Profile
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED, Critic
@@ -14,6 +13,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.extras import missing_extras, name_command
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import ENGLISH, name_of
+from macroscope.phrases import format_count
 from macroscope.registry import Plugin, require
 
 _FEWEST_TEXTS = 2

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Protocol
 
-from macroscope.phrases import group_names, list_names, of_each
-from macroscope.counts import choose_form, format_count
+from macroscope.phrases import choose_form, format_count, group_names, list_names, of_each
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 

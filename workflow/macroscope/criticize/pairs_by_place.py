@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from macroscope.counts import choose_form, format_count
-from macroscope.phrases import group_names, of_each
+from macroscope.phrases import choose_form, format_count, group_names, of_each
 
 
 class Texts(Protocol):

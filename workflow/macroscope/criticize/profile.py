@@ -16,7 +16,6 @@ from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_C
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
-from macroscope.counts import format_count
 from macroscope.criticize.inputs import describe_new_names
 from macroscope.criticize.languages import choose_language, describe_differences, describe_languages, languages_differ
 from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits
@@ -37,6 +36,7 @@ from macroscope.natural_language.languages import ENGLISH
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.words import count_words, lower_case_words
+from macroscope.phrases import format_count
 from macroscope.progress import Progress
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 

@@ -4,9 +4,9 @@ import logging
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from macroscope.counts import format_count
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Document
+from macroscope.phrases import format_count
 
 log = logging.getLogger("macroscope")
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from macroscope.counts import format_count
 from macroscope.criticize.time_estimate import TimeEstimate, in_words, job_seconds
+from macroscope.phrases import format_count
 
 LINE_EVERY_SECONDS = 15.0
 """Seconds between two lines of progress, if the output is not a terminal."""

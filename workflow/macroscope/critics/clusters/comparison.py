@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.counts import format_count
 from macroscope.critics.clusters.blocks import blocks, count_unique_rows
 from macroscope.critics.clusters.clustering import Clustering, choose_number_of_clusters, fit, prepare
 from macroscope.critics.clusters.kmeans import Labels
@@ -19,6 +18,7 @@ from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
 from macroscope.critics.split_half import compare_with_control
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.phrases import format_count
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY
-from macroscope.counts import format_count
 from macroscope.critics.findings import Findings
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.model import Array
+from macroscope.phrases import format_count
 from macroscope.plotting import add_legend, save, style, title_panel
 from macroscope.tables import read_csv
 

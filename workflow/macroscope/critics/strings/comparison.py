@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.counts import format_count
 from macroscope.critics.excerpts import shorten
 from macroscope.critics.latents import stream_latents
 from macroscope.critics.split_half import compare_with_control
@@ -24,6 +23,7 @@ from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.phrases import format_count
 from macroscope.resampling import Resampling
 from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.declaration import Statistic

@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from macroscope.counts import choose_form, format_count
 from macroscope.criticize.choice import choose
 from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.profile import Profile, profile_texts, table_of
 from macroscope.errors import MacroscopeError
+from macroscope.phrases import choose_form, format_count
 
 
 @pytest.mark.parametrize(
