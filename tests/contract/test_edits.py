@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from macroscope.files import REPOSITORY, read_yaml
+from macroscope.files import REPOSITORY
 from macroscope.fingerprint import closure
 from macroscope.plan import load_plan
+from macroscope.strict_yaml import read_yaml
 
 PAGES = {"write_report", "write_reader"}
 TABLES = {"make_tables", "plot_figures", "write_report"}

@@ -9,8 +9,9 @@ from macroscope.config.language_table import language_table
 from macroscope.config.reference import config_reference
 from macroscope.config.schema import json_schema, load_config, parse_config
 from macroscope.errors import MacroscopeError
-from macroscope.files import REPOSITORY, read_yaml
+from macroscope.files import REPOSITORY
 from macroscope.plan import Plan
+from macroscope.strict_yaml import read_yaml
 
 SHIPPED = [
     REPOSITORY / "config.yaml",
@@ -258,6 +259,15 @@ def test_a_key_that_stands_twice_is_an_error(tmp_path):
         load_config(path)
     path.write_text("a: &a {x: 1, y: 2}\nb: &b\n  <<: *a\n  x: 3\nc: {<<: *b, y: 4}\n")
     assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 3, "y": 4}}
+
+
+def test_of_merged_mappings_the_first_overrides_the_others(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("a: &a {length: 1, seed: 2}\nb: &b {length: 3, top: 4}\nc: {<<: [*a, *b], seed: 5}\n")
+    assert read_yaml(path)["c"] == {"length": 1, "top": 4, "seed": 5}
+    path.write_text("a: {<<: [{length: 1}, 2]}\n")
+    with pytest.raises(MacroscopeError, match="expected a mapping for merging"):
+        read_yaml(path)
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from macroscope.files import (
     REPOSITORY,
     atomic,
     read_json,
-    read_yaml,
     require_replaceable,
     scratch_folder,
     write_json,
@@ -25,6 +24,7 @@ from macroscope.files import (
 from macroscope.plotting import save, style
 from macroscope.progress import progress
 from macroscope.statistics.judgements import read_judgements
+from macroscope.strict_yaml import read_yaml
 from macroscope.tables import read_csv
 
 PACKAGE = str(REPOSITORY / "workflow")

@@ -7,8 +7,9 @@ import pytest
 
 from macroscope.critics import critics
 from macroscope.critics.declaration import captions_of
-from macroscope.files import REPOSITORY, read_yaml
+from macroscope.files import REPOSITORY
 from macroscope.plan import load_plan
+from macroscope.strict_yaml import read_yaml
 
 PAGE = REPOSITORY / "docs" / "papers.md"
 CONFIG = re.compile(r"^`(experiments/[a-z0-9-]+\.yaml)`", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: atomic writing, and small readers that name the file in their errors."""
+"""Files that are whole or absent: atomic writing, and small readers of JSON that name the file in their errors."""
 
 import ctypes
 import errno
@@ -6,7 +6,6 @@ import glob
 import json
 import math
 import os
-import re
 import shutil
 import stat
 import tempfile
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import psutil
-import yaml
 
 from macroscope.errors import MacroscopeError
 
@@ -299,90 +297,3 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
     return mapping
-
-
-class _Loader(yaml.SafeLoader):
-    """The safe loader, which also rejects repeated keys in a mapping; merges (`<<`) may be overridden.
-
-    It rejects plain numbers that YAML 1.1, which this library and Snakemake read, and YAML 1.2 take for different
-    values, and merges that would fill the memory.
-    """
-
-    _merged = 0
-
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """Compose a mapping, and check its keys before merges are resolved."""
-        node = super().compose_mapping_node(anchor)
-        first: dict[tuple[str, str], yaml.ScalarNode] = {}
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
-            before = first.setdefault((key.tag, key.value), key)
-            if before is not key:
-                first_line, line = before.start_mark.line + 1, key.start_mark.line + 1
-                raise _Rejected(
-                    f"the key '{key.value}' stands twice, in line {first_line} and in line {line}; keep one of them"
-                )
-        return node
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Resolve the merges of a mapping, whose mappings may have merges themselves."""
-        for key, value in node.value:
-            if key.tag == "tag:yaml.org,2002:merge":
-                for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                    if isinstance(mapping, yaml.MappingNode):
-                        self.flatten_mapping(mapping)
-                        self._merged += len(mapping.value)
-                        if self._merged > _MOST_MERGED:
-                            line = key.start_mark.line + 1
-                            raise _Rejected(f"line {line}: merges (<<) of more than {_MOST_MERGED:,} keys; write less")
-        super().flatten_mapping(node)
-
-    def construct_number(self, node: yaml.ScalarNode) -> int | float:
-        """Construct a number, unless it is another one in another version of YAML."""
-        if _AMBIGUOUS.match(node.value):
-            raise _Rejected(
-                f"line {node.start_mark.line + 1}: {node.value!r} is {_number(self, node)} in one version of YAML, and"
-                " not in another; write the number in plain digits, or the text in quotation marks"
-            )
-        return _number(self, node)
-
-
-def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int | float:
-    is_int = node.tag.endswith(":int")
-    return loader.construct_yaml_int(node) if is_int else loader.construct_yaml_float(node)
-
-
-for _kind in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
-
-_AMBIGUOUS = re.compile(r"[-+]?(0[0-7_]+$|[0-9_]+:)")
-"""Octal (010) and sexagesimal (1:30) numbers of YAML 1.1."""
-_MOST_MERGED = 100_000
-
-
-class _Rejected(Exception):
-    """Valid YAML that is not accepted here."""
-
-
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file does not exist, is not YAML, repeats a key, has a number that versions of YAML read differently, or
-        merges mappings into too many entries; with the lines.
-    """
-    require_regular(path)
-    try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise MacroscopeError(f"{path}: not a file of UTF-8 text ({error})") from None
-    except _Rejected as error:
-        raise MacroscopeError(f"{path}: {error}") from None
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: 2024-13-45 is a date for YAML, not for Python
-        reason = " ".join(str(error).partition("; use sys.")[0].split())  # Python's advice about long numbers
-        raise MacroscopeError(f"{path}: not valid YAML ({reason})") from None
-    except RecursionError:
-        raise MacroscopeError(f"{path}: not usable YAML (nested too deep, or inside of itself)") from None

@@ -1,8 +1,8 @@
 """A fingerprint of the code that a stage runs: an edited formula re-runs its stage, an edited comment does not.
 
 The hash covers the syntax trees of the stage's modules and of all modules that they import from their own packages and
-from this one. It leaves out all that changes no number: comments, docstrings, annotations, log lines, the wording of
-messages and progress bars. Paths are left out too, since a checkout may be moved or cloned elsewhere.
+from this one. It leaves out all that changes no number: comments, docstrings, annotations, log lines, messages, progress
+bars, and paths, since a checkout may be moved. Another version of Python may give other fingerprints.
 """
 
 import ast
@@ -25,8 +25,9 @@ EXEMPT = (
     "macroscope.errors",
     "macroscope.extras",
     "macroscope.progress",
-    # How results are written: whole or not at all. Their content comes from the caller.
+    # How files are written and read: their content comes from the caller, or is an input.
     "macroscope.files",
+    "macroscope.strict_yaml",
     # Discovery and calls of stages: their arguments are inputs and parameters of rules.
     "macroscope.cli",
     "macroscope.printing",
@@ -97,7 +98,6 @@ def packages(modules: tuple[str, ...]) -> frozenset[str]:
 @cache
 def _fingerprint(modules: tuple[str, ...], resources: tuple[str, ...]) -> str:
     parts = [f"{name} {_module(name).digest}" for name in closure(modules)]
-    # By content: a file's folder may change.
     parts += sorted(f"{Path(path).name} {_content(path)}" for path in resources)
     return _digest("\n".join(parts).encode())[:16]
 

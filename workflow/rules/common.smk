@@ -8,7 +8,8 @@ if IS_MAIN:
     sys.path.insert(0, str(Path(str(workflow.current_basedir)).parent))
 
 from macroscope.errors import IN_PART, MacroscopeError
-from macroscope.files import RESOURCES, read_yaml, require_folder, write_json
+from macroscope.files import RESOURCES, require_folder, write_json
+from macroscope.strict_yaml import read_yaml
 from snakemake.exceptions import WorkflowError
 
 try:

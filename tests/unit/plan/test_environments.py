@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from macroscope.files import REPOSITORY, read_yaml
+from macroscope.files import REPOSITORY
 from macroscope.plan import load_plan
 from macroscope.plan.environments import environment
+from macroscope.strict_yaml import read_yaml
 
 NEED_MODELS = {"finetune", "sample", "project_coherence", "embed_sentences"}
 NEED_NONE = {"project_tendencies", "compare_tendencies", "score_coherence", "train_coreference", "train_languages"}

@@ -6,8 +6,9 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 import macroscope.systems.language_model.architectures  # noqa: F401  registers the model types
 from macroscope.config.schema import parse_config
-from macroscope.files import REPOSITORY, read_yaml
+from macroscope.files import REPOSITORY
 from macroscope.models import gpus_of, resolve
+from macroscope.strict_yaml import read_yaml
 from macroscope.systems.translation.network import Size, Translator
 
 

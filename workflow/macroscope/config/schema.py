@@ -19,12 +19,12 @@ from macroscope.corpora import sources
 from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_options, variant_name
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import read_yaml
 from macroscope.missing import Missing
 from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, UserPath, require_name
 from macroscope.registry import Plugin
 from macroscope.resampling import StatisticsOptions
 from macroscope.statistics.judgements import short_name
+from macroscope.strict_yaml import read_yaml
 from macroscope.systems import kinds
 from macroscope.systems.options import SystemOptions
 

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import read_yaml
 from macroscope.options import Options
+from macroscope.strict_yaml import read_yaml
 from macroscope.validation_messages import describe_errors
 
 HIGHER, LOWER, ANY, FARTHER = "higher", "lower", "any", "farther"

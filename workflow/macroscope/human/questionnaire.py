@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from macroscope.errors import MacroscopeError
-from macroscope.files import RESOURCES, read_yaml
+from macroscope.files import RESOURCES
 from macroscope.options import Name, Options
+from macroscope.strict_yaml import read_yaml
 from macroscope.validation_messages import describe_errors
 
 DEFAULT = RESOURCES / "questionnaires" / "deng2022.yaml"

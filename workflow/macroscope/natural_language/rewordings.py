@@ -7,8 +7,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from macroscope.files import RESOURCES, read_yaml
+from macroscope.files import RESOURCES
 from macroscope.natural_language.languages import name_of
+from macroscope.strict_yaml import read_yaml
 
 
 @dataclass(frozen=True)
