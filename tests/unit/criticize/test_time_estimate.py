@@ -38,9 +38,20 @@ def test_rates_are_of_rules_that_exist_and_grow_with_the_texts():
     assert (rates[["seconds", "per_1000_words"]] >= 0).all().all()
     default = {name for name, plugin in critics().items() if plugin.data.criticize is not None}
     assert default <= {rule.rpartition("_")[2] for rule in rates["rule"]}
-    few, many = (job_seconds(["embed_sentences", "project_theirs"], words) for words in (10_000, 1_000_000))
+    jobs = {"embed_sentences": 2, "project_theirs": 2}
+    few, many = (job_seconds(jobs, words) for words in (10_000, 1_000_000))
     assert many["embed_sentences"] > few["embed_sentences"]
     assert few["project_theirs"] == many["project_theirs"] == START_SECONDS
+
+
+@pytest.mark.parametrize("critic", ["clusters", "narrative"])
+def test_a_critic_alone_embeds_what_is_not_real_text_in_its_projections(critic):
+    alone = job_seconds({"embed_sentences": 1, f"project_{critic}": 3, "project_topics": 3}, 100_000)
+    shared = job_seconds({"embed_sentences": 3, f"project_{critic}": 3, "project_topics": 3}, 100_000)
+    assert alone["embed_sentences"] + 3 * alone[f"project_{critic}"] == pytest.approx(
+        3 * (shared["embed_sentences"] + shared[f"project_{critic}"]) - 2 * START_SECONDS
+    )
+    assert alone["project_topics"] == shared["project_topics"]
 
 
 def test_work_is_spread_over_the_cores_and_a_chain_is_not():

@@ -1,9 +1,10 @@
 """Estimated time of a run, before its first job and while it goes on, from measured rates of the workflow's rules."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from macroscope.critics import critics
 from macroscope.files import RESOURCES
 from macroscope.tables import read_csv
 
@@ -11,19 +12,30 @@ RATES = RESOURCES / "job_seconds.csv"
 """Rule -> processor seconds of a job, and per 1000 words of a collection; `tests/benchmarks/rates.py` writes it."""
 START_SECONDS = 1.0
 """Seconds of a job without measured rates: Snakemake's share and that of the process."""
+EMBED = "embed_sentences"
+"""Rule that embeds the sentences of a collection; see `plan.sentence_vectors`."""
 
 
-def job_seconds(rules: Sequence[str], words: float) -> dict[str, float]:
+def job_seconds(jobs: Mapping[str, int], words: float) -> dict[str, float]:
     """Return rule -> estimated seconds of a job on one core.
+
+    If a single job embeds sentences, those of real texts, then the projections of one critic embed all others.
 
     Parameters
     ----------
+    jobs
+        Rule -> number of its jobs.
     words
         Mean number of words of a collection.
     """
     rates = read_csv(RATES).set_index("rule")
     measured = rates["seconds"] + rates["per_1000_words"] * words / 1000
-    return {rule: float(measured.get(rule, START_SECONDS)) for rule in rules}
+    seconds = {rule: float(measured.get(rule, START_SECONDS)) for rule in jobs}
+    if jobs.get(EMBED) == 1:
+        embedding = seconds[EMBED] - START_SECONDS
+        for rule in jobs.keys() & {f"project_{name}" for name, plugin in critics().items() if plugin.data.sentences}:
+            seconds[rule] += embedding * (jobs[rule] - 1) / jobs[rule]  # one of them reads those of real texts
+    return seconds
 
 
 @dataclass

@@ -132,7 +132,7 @@ class RunProgress:
 
     def _start(self, counts: dict[str, int]) -> None:
         """Show the estimate, as soon as the jobs are known and before the first one runs."""
-        self._estimate = TimeEstimate(counts, job_seconds(list(counts), self.words), self.cores)
+        self._estimate = TimeEstimate(counts, job_seconds(counts, self.words), self.cores)
         cores = format_count(self.cores, "core")
         self._write(
             f"{format_count(sum(counts.values()), 'job')}; estimated time on {cores}: {in_words(self._estimate.total)}."
