@@ -49,6 +49,22 @@ def test_without_a_server_a_command_runs_in_its_own_process(tmp_path, monkeypatc
     assert (status, output.split()[0]) == (0, "macroscope")
 
 
+def test_a_job_finds_the_command_line_and_the_compiler_ready():
+    """Imports of the first compiled function of a job come before the fork."""
+    program = """
+import sys
+import numpy as np
+from macroscope.execution.job_server import COMMANDS, prepare
+prepare(COMMANDS)
+prepare("macroscope.statistics.random_subset_sums")
+built, before = sys.modules[COMMANDS].command.cache_info().currsize, set(sys.modules)
+sys.modules["macroscope.statistics.random_subset_sums"].coin_sums(np.ones((9, 1)), 5, np.random.default_rng(1))
+print(built, [name for name in set(sys.modules) - before if name.startswith("numba")])
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    assert done.stdout.split(maxsplit=1) == ["1", "[]\n"]
+
+
 # ---- the loop by itself, with jobs of the test -----------------------------------------------------------------------
 
 LOOP = """
