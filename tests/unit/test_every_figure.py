@@ -17,7 +17,8 @@ from macroscope.critics.clusters.probing_figure import plot_probing
 from macroscope.critics.coherence.figures import plot_reliability_diagram
 from macroscope.critics.coherence.transition_graph import plot_transition_graph
 from macroscope.critics.coreference.figures import SHARES, plot_mentions
-from macroscope.critics.divergence_report import PLOTTED, plot_divergences
+from macroscope.critics.divergence_figure import plot_divergences
+from macroscope.critics.divergence_report import PLOTTED
 from macroscope.critics.languages import figures as languages
 from macroscope.critics.languages.latents import TopicProportions
 from macroscope.critics.narrative import figures as narrative
@@ -29,7 +30,8 @@ from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import fit, style
 from macroscope.reporting import figures as reporting
 from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
-from macroscope.reporting.probabilities import COLUMNS, add_spread, plot_probabilities
+from macroscope.reporting.probabilities import COLUMNS, add_spread
+from macroscope.reporting.probability_figure import plot_probabilities
 from macroscope.sameness import figures as sameness
 from macroscope.timelines import figure as timeline_figure
 

@@ -167,7 +167,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
     from macroscope.reporting.scorecard import build_scorecards
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
-    from macroscope.reporting.tables import read_scorecard, read_warnings
+    from macroscope.reporting.written_tables import read_scorecard, read_warnings
 
     results = output / plan.results
     tables = results / "tables"

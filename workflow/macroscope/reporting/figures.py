@@ -39,9 +39,9 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
 from macroscope.reporting.human_study import read_systems, study_folder, systems_stem
-from macroscope.reporting.probabilities import plot_probabilities
+from macroscope.reporting.probability_figure import plot_probabilities
 from macroscope.reporting.results import Results, plot_overview
-from macroscope.reporting.tables import read_statistics
+from macroscope.reporting.written_tables import read_statistics
 from macroscope.systems import kinds
 from macroscope.tables import read_csv
 

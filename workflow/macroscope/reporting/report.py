@@ -48,7 +48,7 @@ from macroscope.reporting.scorecard import (
 )
 from macroscope.reporting.scorecard_legend import has_absent_cells, shown_verdicts
 from macroscope.reporting.system_pages import system_pages
-from macroscope.reporting.tables import read_scorecard, read_statistics
+from macroscope.reporting.written_tables import read_scorecard, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
 from macroscope.tables import number
 

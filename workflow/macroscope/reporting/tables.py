@@ -32,7 +32,7 @@ from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard import chapters_with_warnings, scorecard_table
 from macroscope.statistics.multiple_testing import benjamini_hochberg
-from macroscope.tables import read_csv, write_csv
+from macroscope.tables import write_csv
 
 
 def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
@@ -164,21 +164,6 @@ def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path
         shown = display_correlations(select_measures(select_correlations(correlations, scores), measures))
         if len(shown):
             (folder / f"{scores.stem}.tex").write_text(to_latex(shown), encoding="utf-8")
-
-
-def read_warnings(tables: Path) -> pd.DataFrame:
-    """Read the warnings of the run's critics from the folder of the tables."""
-    return read_csv(tables / "warnings.csv")
-
-
-def read_scorecard(tables: Path) -> pd.DataFrame:
-    """Read the scorecard table from the folder of the tables."""
-    return read_csv(tables / scorecard.FILE)
-
-
-def read_statistics(tables: Path) -> pd.DataFrame:
-    """Read all statistics of the run, with p_adjusted, from the folder of the tables."""
-    return read_csv(tables / "statistics.csv")
 
 
 def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:

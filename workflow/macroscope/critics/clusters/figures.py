@@ -7,13 +7,14 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS
 from macroscope.critics.clusters.probing_figure import plot_probing
-from macroscope.critics.divergence_report import DIVERGENCES, list_plotted, plot_divergences
+from macroscope.critics.clusters.report import read_probing_tables
+from macroscope.critics.divergence_figure import plot_divergences
+from macroscope.critics.divergence_report import DIVERGENCES, list_plotted
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL
 from macroscope.plotting import add_legend, save, style
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import read_csv
 
 LINES = ("-", "--", ":")
 HALVES = "real text against itself (half as many texts, so larger)"
@@ -27,17 +28,6 @@ def plot(findings: Findings) -> None:
     table = read_probing_tables(findings)
     if len(table):
         save(plot_probing(table, findings.corpus), findings.figure("probing"))
-
-
-def read_probing_tables(findings: Findings) -> pd.DataFrame:
-    """Read the probing results of the corpus for all encoders; empty if the corpus is not probed."""
-    probing = next((probing for probing in findings.options.probing if probing.corpus == findings.corpus), None)
-    folder = findings.folder / "probing"
-    tables = [read_csv(folder / f"{name}.csv").assign(encoder=name) for name in (probing.encoders if probing else ())]
-    if not tables:
-        return pd.DataFrame()
-    table = pd.concat(tables, ignore_index=True)
-    return table[["encoder", *(column for column in table if column != "encoder")]]
 
 
 def _plot_systems(findings: Findings) -> None:

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
-from macroscope.critics.clusters.figures import read_probing_tables
 from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.options import SPLIT_HALF
 from macroscope.phrases import list_names
+from macroscope.tables import read_csv
 
 TEXTS = {
     "truncated_share": ("cut, %", 100.0),
@@ -33,6 +33,17 @@ VECTORS = {
 CONTRIBUTIONS_SHOWN = 3
 """Number of clusters shown per divergence; the evidence has more."""
 CHARACTERS_SHOWN = 160
+
+
+def read_probing_tables(findings: Findings) -> pd.DataFrame:
+    """Read the probing results of the corpus for all encoders; empty if the corpus is not probed."""
+    probing = next((probing for probing in findings.options.probing if probing.corpus == findings.corpus), None)
+    folder = findings.folder / "probing"
+    tables = [read_csv(folder / f"{name}.csv").assign(encoder=name) for name in (probing.encoders if probing else ())]
+    if not tables:
+        return pd.DataFrame()
+    table = pd.concat(tables, ignore_index=True)
+    return table[["encoder", *(column for column in table if column != "encoder")]]
 
 
 def items(findings: Findings) -> list[ReportItem]:

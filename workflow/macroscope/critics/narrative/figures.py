@@ -9,11 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY, VERMILION
-from macroscope.critics.divergence_report import plot_divergences
+from macroscope.critics.divergence_figure import plot_divergences
 from macroscope.critics.findings import Findings
 from macroscope.critics.narrative.latents import METRICS, ROC
 from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
+from macroscope.critics.narrative.report import list_detector_folders
 from macroscope.options import CONTROL
 from macroscope.plotting import add_legend, label_rows, save, style
 from macroscope.tables import read_csv
@@ -32,17 +33,6 @@ def plot(findings: Findings) -> None:
     points = read_operating_points(findings.folder / "inference")
     save(plot_rates(findings.statistics, findings.systems, list(points)), findings.figure("rates"))
     save(plot_divergences(findings.statistics, findings.systems), findings.figure("divergences"))
-
-
-def list_detector_folders(findings: Findings) -> dict[str, dict[str, Path]]:
-    """Return, by task and detector, the folders with detectors' metrics; the judge first."""
-    folders_by_task: dict[str, dict[str, Path]] = {}
-    for task in findings.options.tasks:
-        folders = {name: findings.folder / "detectors" / f"{task}.{name}" for name in findings.options.detectors()}
-        # The folder `inference` has a copy of the judge and its metrics.
-        folders[JUDGE] = findings.folder / "inference" / task
-        folders_by_task[task] = {name: folder for name, folder in folders.items() if (folder / METRICS).exists()}
-    return folders_by_task
 
 
 def plot_roc(folders: dict[str, dict[str, Path]]) -> Figure:

@@ -8,7 +8,6 @@ import pandas as pd
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
 from macroscope.critics.narrative import CRITIC
-from macroscope.critics.narrative.figures import list_detector_folders
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, METRICS_SHOWN
 from macroscope.critics.narrative.latents import DETECTION_COUNTS, ERRORS, EVALUATION, METRICS, SPEED, TRAINING
 from macroscope.critics.narrative.operating_point import read_operating_points
@@ -60,6 +59,17 @@ ORDER_SHOWN = {
 """Statistic of the order -> (heading, factor)."""
 USABLE_AUC = 0.55
 """Lower end of the judge's AUC interval up to which its detections are hardly better than chance."""
+
+
+def list_detector_folders(findings: Findings) -> dict[str, dict[str, Path]]:
+    """Return, by task and detector, the folders with detectors' metrics; the judge first."""
+    folders_by_task: dict[str, dict[str, Path]] = {}
+    for task in findings.options.tasks:
+        folders = {name: findings.folder / "detectors" / f"{task}.{name}" for name in findings.options.detectors()}
+        # The folder `inference` has a copy of the judge and its metrics.
+        folders[JUDGE] = findings.folder / "inference" / task
+        folders_by_task[task] = {name: folder for name, folder in folders.items() if (folder / METRICS).exists()}
+    return folders_by_task
 
 
 def items(findings: Findings) -> list[ReportItem]:

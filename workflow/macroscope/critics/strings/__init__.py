@@ -61,7 +61,7 @@ CRITIC = Critic(
         "attribute": Stage(
             "attribution:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
         ),
-        "overview": Stage("report:plot"),
+        "overview": Stage("figures:plot"),
         "report": Stage("report:items", inputs="all_evidence"),
     },
 )

@@ -1,12 +1,11 @@
-"""Report items and figures of the strings critic for one corpus."""
+"""Report items of the strings critic for one corpus."""
 
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, plot_divergences, statistics_table
+from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.options import READABLE_NAMES
 from macroscope.phrases import list_names
-from macroscope.plotting import save
 
 NUMBERS = {
     "latent_nll": ("latent NLL (nats per text)", 1.0),
@@ -22,11 +21,6 @@ TEXTS = {
     "scored_texts": ("scored texts", 1.0),
 }
 UNLIKE_SHOWN = 2
-
-
-def plot(findings: Findings) -> None:
-    """Plot the divergences."""
-    save(plot_divergences(findings.statistics, findings.systems), findings.figure("divergences"))
 
 
 def items(findings: Findings) -> list[ReportItem]:
