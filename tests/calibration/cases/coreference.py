@@ -61,7 +61,7 @@ CASE = Case(
         Setting("400 against 100", partial(simulate, n=400, m=100), ("*",)),
         Setting(
             "names in other places, 150 against 150",
-            partial(simulate, n=150, m=150, rise=1.5),
+            partial(simulate, n=150, m=150, rise=1.8),
             power={"name_mismatch_mean_difference": 0.8},
         ),
     ),
