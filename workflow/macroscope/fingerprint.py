@@ -1,8 +1,8 @@
 """A fingerprint of the code that a stage runs: an edited formula re-runs its stage, an edited comment does not.
 
 The hash covers the syntax trees of the stage's modules and of all modules that they import from their own packages and
-from this one. It leaves out all that changes no number: comments, docstrings, annotations, log lines, messages, progress
-bars, and paths, since a checkout may be moved. Another version of Python may give other fingerprints.
+from this one. It leaves out all that changes no number: comments, docstrings, annotations, log lines, messages, bars of
+progress, and paths, since a checkout may be moved. Another version of Python may give other fingerprints.
 """
 
 import ast

@@ -18,9 +18,9 @@ from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.scorecard import build_scorecards, format_cell
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
+from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
 from macroscope.statistics.pairing_keys import OPENING
-from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 
 _REPORT = ("report.html", "pages", "reader", "figures", "tables")
 """Files and folders of a report; the page and the folders refer to each other."""
