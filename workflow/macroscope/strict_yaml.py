@@ -51,16 +51,16 @@ class _Loader(yaml.SafeLoader):
             each for value in merges for each in (value.value if isinstance(value, yaml.SequenceNode) else [value])
         ]
         if mappings and all(isinstance(mapping, yaml.MappingNode) for mapping in mappings):
-            own = [pair for pair in node.value if pair[0].tag != _MERGE]
+            own_pairs = [pair for pair in node.value if pair[0].tag != _MERGE]
             for mapping in mappings:
                 self.flatten_mapping(mapping)
             merged = sum(self._sizes.get(id(mapping), len(mapping.value)) for mapping in mappings)
-            self._sizes[id(node)] = len(own) + merged
+            self._sizes[id(node)] = len(own_pairs) + merged
             self._merged += merged
             if self._merged > _MOST_MERGED:
                 line = merges[0].start_mark.line + 1
                 raise _Rejected(f"line {line}: merges (<<) of more than {_MOST_MERGED:,} keys; write less")
-            pairs = [*(pair for mapping in reversed(mappings) for pair in mapping.value), *own]
+            pairs = [*(pair for mapping in reversed(mappings) for pair in mapping.value), *own_pairs]
             node.value = list({_key_of(key): (key, value) for key, value in pairs}.values())
         super().flatten_mapping(node)
 
