@@ -5,6 +5,7 @@
 # make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
 # make test-cluster  start a real Slurm of three nodes here (apt install slurm-wlm munge) and run on it
 # make test-package  build the wheel and the sdist, and use them in a fresh environment
+# make test-versions  run quick tests and those of models with the oldest and the newest dependencies that are allowed
 # make papers  run the small version of each paper's experiment: every table and figure, on simulated corpora
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval whose code has changed (all: three hours and a half of one core), and
@@ -30,7 +31,7 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo quick quick-tests test test-faults test-cluster test-package lint $(LINT) papers bench calibration docs \
+.PHONY: demo quick quick-tests test test-faults test-cluster test-package test-versions lint $(LINT) papers bench calibration docs \
         tutorials gallery site lock release
 .SILENT:
 
@@ -60,6 +61,20 @@ test-cluster: $(VENV)/dev.done
 test-package: $(VENV)/dev.done
 	echo "== Package: the wheel and the sdist, in a fresh environment =="
 	$(BIN)/pytest -m package tests/package
+
+# The environments of a checkout are locked; those of pip's users are not. Later releases may deprecate what is called.
+test-versions:
+	$(PYTHON) -m venv $(VENV).versions
+	$(VENV).versions/bin/pip install --quiet --disable-pip-version-check uv
+	for bound in lowest-direct highest; do \
+		echo "== Versions: $$bound of what pyproject.toml allows =="; \
+		$(VENV).versions/bin/uv pip install --quiet --python $(VENV).versions/bin/python --resolution $$bound --upgrade \
+			--editable '.[languages,models]' 'torch==$(TORCH)' 'pytest>=9,<9.2' 'pytest-xdist>=3.6' 'hypothesis>=6.100' || exit 1; \
+		OMP_NUM_THREADS=1 $(VENV).versions/bin/pytest --quick -n auto --maxprocesses 8 --dist loadgroup -o filterwarnings=default \
+			|| exit 1; \
+		OMP_NUM_THREADS=1 $(VENV).versions/bin/pytest -o filterwarnings=default tests/unit/systems/language_model || exit 1; \
+	done
+	rm -r $(VENV).versions
 
 lint: $(VENV)/dev.done
 	$(MAKE) --no-print-directory --jobs 2 $(LINT)
