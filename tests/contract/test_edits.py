@@ -14,6 +14,7 @@ from macroscope.strict_yaml import read_yaml
 
 PAGES = {"write_report", "write_reader"}
 TABLES = {"make_tables", "plot_figures", "write_report"}
+CRITICS_WITH_PRIOR = ("coherence", "coreference", "languages", "narrative", "synthetic", "topics")
 RULES = {
     "critics.coherence.explanation": {"explain_coherence"},
     "critics.coherence.transitions": {"explain_coherence"},
@@ -38,10 +39,11 @@ RULES = {
     "statistics.multiple_testing": {
         "explain_coherence",
         *(f"compare_{critic}" for critic in ("languages", "narrative", "tendencies", "topics")),
+        *(f"compare_scores_{critic}" for critic in CRITICS_WITH_PRIOR),  # further numbers of documents
         *TABLES,
         "write_reader",  # flags
     },
-    "reporting.latex": TABLES,
+    "reporting.latex": {"make_tables", "write_report"},
     "reporting.human_figure": {"plot_figures"},
     "reporting.reader.index": PAGES,
     "reporting.reader.writing": {"write_reader"},

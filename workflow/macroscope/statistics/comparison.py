@@ -10,12 +10,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.category_counts import CATEGORIES, read_category_counts
-from macroscope.statistics.document_numbers import (
-    compare_numbers,
-    describe_numbers,
-    list_document_numbers,
-    read_document_numbers,
-)
+from macroscope.statistics.document_number_statistics import compare_numbers, describe_numbers
+from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
 from macroscope.statistics.latent import compare_scores, pooled_perplexity
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.tidy import NO_PAIRS, Estimate, find_pairs, sized_row, write_statistics
