@@ -6,7 +6,8 @@ const Numbers = (() => {
 
   const format = (value) => (value > 1e300 ? "∞" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
   // Round down, so that less than all never reads as 100 %.
-  const percent = (index, critic, row) => `${Math.floor((100 * index.below[critic][row]) / Math.max(1, index.real[critic]))} %`;
+  const floor = (below, real) => `${Math.floor((100 * below) / Math.max(1, real))} %`;
+  const percent = (index, critic, row) => floor(index.below[critic][row], index.real[critic]);
 
   // `omitted`: critics of the corpus that did not evaluate this system.
   function table(run, system, omitted, index, row) {
@@ -26,16 +27,19 @@ const Numbers = (() => {
       name.scope = "row";
       name.append(make("span", "", run.critics[critic].score));
       line.append(name);
+      const lines = Object.entries(index.numbers[critic]).map(([number, values]) => further(run.critics[critic], number, values, row));
       const score = index.scores[critic][row];
       const { unit } = run.critics[critic];
       if (score === null) {
         line.append(make("td", "", "no score"), ...["–", "–", "–"].map((text) => make("td", "", text)));
+        body.append(...lines);
         continue;
       }
       line.append(make("td", "", `${format(score)} ${unit}`));
       line.append(make("td", "", largerThan(index, critic, row)));
       line.append(make("td", "", Flags.describe(index, critic, row)));
       line.append(make("td", "", run.critics[critic].marks ? String(index.marks[critic][row]) : "–"));
+      body.append(...lines);
     }
     if (omitted.length) {
       const cell = make("td", "", `not evaluated by: ${omitted.join(", ")}`);
@@ -45,10 +49,19 @@ const Numbers = (() => {
     return node;
   }
 
-  function largerThan(index, critic, row) {
-    const real = index.real[critic].toLocaleString("en");
-    return index.below[critic][row] >= index.real[critic] ? `all ${real}` : `${percent(index, critic, row)} of ${real}`;
+  // Line of a further number of a critic, which has neither flags nor marks.
+  function further(about, number, { values, below, real }, row) {
+    const line = make("tr", "further");
+    const name = make("th", "", about.quantities[number] ?? number);
+    name.scope = "row";
+    const value = values[row];
+    const cells = value === null ? ["none", "–"] : [format(value), share(below[row], real)];
+    line.append(name, ...[...cells, "–", "–"].map((text) => make("td", "", text)));
+    return line;
   }
+
+  const largerThan = (index, critic, row) => share(index.below[critic][row], index.real[critic]);
+  const share = (below, real) => (below >= real ? `all ${real.toLocaleString("en")}` : `${floor(below, real)} of ${real.toLocaleString("en")}`);
 
   return { format, percent, table };
 })();
