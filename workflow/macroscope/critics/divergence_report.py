@@ -3,7 +3,7 @@
 import pandas as pd
 
 from macroscope.critics.table_cells import format_cell
-from macroscope.tables import number
+from macroscope.number_formats import number
 
 DIVERGENCES = {
     "forward_kl": "forward KL (nats)",

@@ -4,8 +4,8 @@ import math
 
 import pandas as pd
 
+from macroscope.number_formats import LARGE, number
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import LARGE, number
 
 MOST_DECIMALS = 6
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.tables import significant
+from macroscope.number_formats import significant
 
 SMALLEST_P = 0.001
 

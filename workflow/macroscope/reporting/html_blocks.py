@@ -17,8 +17,8 @@ from macroscope.critics import get_critic
 from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
 from macroscope.files import CAPTIONS
+from macroscope.number_formats import significant
 from macroscope.reporting.results import Results
-from macroscope.tables import significant
 
 log = logging.getLogger("macroscope")
 

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from macroscope.tables import RAISED
+from macroscope.number_formats import RAISED
 
 ESCAPES = {
     "&": r"\&",

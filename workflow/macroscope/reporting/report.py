@@ -15,6 +15,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.critics.subsampling import MAX_DOCUMENTS
 from macroscope.files import CAPTIONS, atomic
 from macroscope.missing import ADVICE, read_missing
+from macroscope.number_formats import number
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.chapters import (
     Chapter,
@@ -50,7 +51,6 @@ from macroscope.reporting.scorecard_legend import has_absent_cells, shown_verdic
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.written_tables import read_scorecard, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
-from macroscope.tables import number
 
 MOST_NAMED = 12
 """Maximum number of systems named in a sentence; the scorecard lists all."""

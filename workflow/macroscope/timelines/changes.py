@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from macroscope.errors import MacroscopeError
+from macroscope.number_formats import number
 from macroscope.reporting.comparability import find_declaration, require_comparable
 from macroscope.reporting.finished_runs import Key, Number
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.multiple_testing import holm
 from macroscope.statistics.pairs import UNLIKE_SIZES, mover_difference
 from macroscope.statistics.tidy import SIGNIFICANT, UNDEFINED
-from macroscope.tables import number
 from macroscope.timelines.points import Point, positions
 
 SERIES = ["corpus", "critic", "statistic"]

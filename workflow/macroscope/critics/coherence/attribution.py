@@ -13,7 +13,7 @@ from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.documents import Collection, Document
-from macroscope.tables import number
+from macroscope.number_formats import number
 
 
 def attribute(

@@ -11,7 +11,8 @@ from macroscope.critics.coherence.validation import add_interval, check_classifi
 from macroscope.critics.divergence_report import divergence_table
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.files import read_json
-from macroscope.tables import number, read_csv
+from macroscope.number_formats import number
+from macroscope.tables import read_csv
 
 COMMON_ERRORS = 5
 

@@ -8,7 +8,7 @@ from macroscope.critics.divergence_report import divergence_table, statistics_ta
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
 from macroscope.critics.numeric_latents import numbers_table
 from macroscope.files import read_json
-from macroscope.tables import number
+from macroscope.number_formats import number
 
 CHAIN_COLUMNS = {
     "latent_ppl": ("latent PPL", 1.0),

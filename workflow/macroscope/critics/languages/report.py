@@ -5,7 +5,8 @@ import pandas as pd
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.files import read_json
-from macroscope.tables import number, read_csv
+from macroscope.number_formats import number
+from macroscope.tables import read_csv
 
 MIXING = {
     "mixed_share": ("mixes of languages, %", 100.0),

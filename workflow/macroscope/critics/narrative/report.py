@@ -15,9 +15,10 @@ from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.critics.table_cells import format_cell
 from macroscope.files import RESOURCES, read_json
+from macroscope.number_formats import number
 from macroscope.options import CONTROL
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import number, read_csv
+from macroscope.tables import read_csv
 
 PUBLISHED_DETECTION, PUBLISHED_GENERATION = "narrative_published.csv", "narrative_published_generation.csv"
 

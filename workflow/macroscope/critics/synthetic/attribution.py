@@ -18,7 +18,7 @@ from macroscope.critics.attributions import (
 from macroscope.critics.synthetic.options import SyntheticOptions
 from macroscope.critics.synthetic.projection import UNKNOWN, read_states, split_subsequences
 from macroscope.documents import Collection, Document
-from macroscope.tables import number
+from macroscope.number_formats import number
 
 
 def attribute(

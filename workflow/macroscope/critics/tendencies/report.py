@@ -9,8 +9,8 @@ from macroscope.critics.numeric_latents import STATISTICS as NUMERIC_STATISTICS
 from macroscope.critics.table_cells import format_cell
 from macroscope.critics.tendencies.comparison import STATISTICS as OWN_STATISTICS
 from macroscope.critics.tendencies.training import spread_table
+from macroscope.number_formats import number
 from macroscope.statistics.declaration import match_declaration
-from macroscope.tables import number
 
 
 @dataclass(frozen=True)

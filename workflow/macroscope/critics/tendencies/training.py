@@ -6,11 +6,11 @@ from scipy.special import ndtri
 
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.latents import align_types, read_token_counts
+from macroscope.number_formats import number
 from macroscope.options import CONTROL
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.total_variation import largest_difference, permuted_distances
-from macroscope.tables import number
 
 VARYING = {
     "zipf_s_ranked": "Zipf s of the ranks",

@@ -10,8 +10,9 @@ from macroscope.critics.excerpts import shorten
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.critics.numeric_latents import numbers_table
 from macroscope.files import read_json
+from macroscope.number_formats import number
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import number, read_csv
+from macroscope.tables import read_csv
 
 CORRELATIONS = {
     "latent_nll": ("latent NLL (nats)", 1.0),

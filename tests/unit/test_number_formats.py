@@ -1,7 +1,7 @@
 """Numbers as people read them."""
 
+from macroscope.number_formats import number
 from macroscope.reporting.formats import format_number
-from macroscope.tables import number
 
 
 def test_powers_of_ten_are_written_as_people_do():
