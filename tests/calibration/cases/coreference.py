@@ -55,7 +55,7 @@ def simulate(rng: np.random.Generator, n: int, m: int, rise: float = 0.0) -> Run
 
 
 CASE = Case(
-    "macroscope.critics.coreference.scoring:STATISTICS",
+    "macroscope.critics.coreference.statistics:STATISTICS",
     (
         Setting("60 against 150", partial(simulate, n=60, m=150), ("*",)),
         Setting("400 against 100", partial(simulate, n=400, m=100), ("*",)),

@@ -24,7 +24,7 @@ CRITIC = Critic(
     latents="latents:LATENTS",
     observes="mentions of persons",
     statistics=(
-        "scoring:STATISTICS",
+        "statistics:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
     ),

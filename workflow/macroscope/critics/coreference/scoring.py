@@ -1,6 +1,5 @@
 """Scores of the chain of each document under the prior."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,9 @@ from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import STOP, UNKNOWN, Chains, Packing, pack_windows
 from macroscope.critics.latents import stream_latents, write_scores
-from macroscope.statistics.columns import NUMBERS
-from macroscope.statistics.declaration import Statistic
 
 PAIR = 2
 """Length of the n-grams whose frequencies the divergences compare."""
-_EQUAL_SHARE = "the same share"
-STATISTICS = (
-    Statistic("in_domain_share", "share of the system's texts in the domain", _EQUAL_SHARE, difference=False),
-    Statistic("resolver_failed_share", "share of texts on which the resolver fails", _EQUAL_SHARE, difference=False),
-    Statistic("without_mentions_share", "share of texts without mentions of persons", _EQUAL_SHARE, difference=False),
-    Statistic("few_names_share", "share of texts with too few mentions of names", _EQUAL_SHARE, difference=False),
-    Statistic("invalid_mention_share", "share of invalid mentions, which are left out", _EQUAL_SHARE, difference=False),
-    Statistic("unknown_surface_share", "share of mentions with an unknown surface", _EQUAL_SHARE, difference=False),
-    *(replace(statistic, pattern=f"name_mismatch_{statistic.pattern}") for statistic in NUMBERS),
-)
-"""Statistics of coverage, which do not measure how persons are mentioned, and of the use of names."""
 
 
 def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path) -> None:
