@@ -13,138 +13,23 @@ from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 
+from .layouts import (
+    batch_line,
+    chat,
+    chatgpt_conversation,
+    chatgpt_conversation_without_its_end,
+    claude_conversation,
+    claude_conversation_of_parts,
+    eee_line,
+    gemini_line,
+    helm_state,
+    inspect_sample,
+    lm_eval_row,
+    message_batch_line,
+    openassistant_tree,
+    raw_response,
+)
 from .records import PROMPTS, TEXTS, read, write
-
-
-def lm_eval_row(number, filter_name):
-    request = {"arg_0": PROMPTS[number], "arg_1": {"until": ["\n\n"], "max_gen_toks": 64}}
-    return {
-        "doc_id": number,
-        "doc": {"topic": "x"},
-        "target": "",
-        "arguments": {"gen_args_0": request},
-        "resps": [[TEXTS[number]]],
-        "filtered_resps": [TEXTS[number].upper()],
-        "filter": filter_name,
-        "doc_hash": "0",
-    }
-
-
-def inspect_sample(number, epoch=1):
-    message = {
-        "role": "assistant",
-        "content": [{"type": "reasoning", "reasoning": "Hm."}, {"type": "text", "text": TEXTS[number]}],
-    }
-    return {
-        "id": number,
-        "epoch": epoch,
-        "input": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": PROMPTS[number]}],
-        "target": "",
-        "messages": [{"role": "user", "content": PROMPTS[number]}, message],
-        "output": {"model": "a/model", "choices": [{"message": message, "stop_reason": "stop"}]},
-        "scores": {},
-    }
-
-
-def helm_state(number):
-    return {
-        "instance": {"input": {"text": "?"}, "references": [], "split": "test", "id": f"id{number}"},
-        "request_mode": None,
-        "train_trial_index": 0,
-        "request": {"model": "openai/gpt2", "prompt": PROMPTS[number], "temperature": 1.0},
-        "result": {"success": True, "completions": [{"text": TEXTS[number], "logprob": -1.0, "tokens": []}]},
-    }
-
-
-def eee_line(number):
-    return {
-        "schema_version": "0.3.0",
-        "evaluation_id": "e/1",
-        "model_id": "org/model",
-        "evaluation_name": "essays",
-        "sample_id": f"s{number}",
-        "interaction_type": "single_turn",
-        "input": {"raw": PROMPTS[number], "reference": []},
-        "output": {"raw": [TEXTS[number]]},
-        "answer_attribution": [],
-        "evaluation": {"score": 1.0, "is_correct": True},
-    }
-
-
-def chat(number, roles=("user", "assistant"), keys=("role", "content")):
-    return [dict(zip(keys, pair, strict=True)) for pair in zip(roles, (PROMPTS[number], TEXTS[number]), strict=True)]
-
-
-def batch_line(number):
-    body = {"model": "gpt-4o", "choices": [{"index": 0, "message": {"role": "assistant", "content": TEXTS[number]}}]}
-    return {"id": "b", "custom_id": f"s{number}", "response": {"status_code": 200, "body": body}, "error": None}
-
-
-def message_batch_line(number):
-    message = {"model": "m", "content": [{"type": "text", "text": TEXTS[number]}]}
-    return {"custom_id": f"s{number}", "result": {"type": "succeeded", "message": message}}
-
-
-def raw_response(number):
-    return {"id": "cmpl-1", "object": "text_completion", "model": "m", "choices": [{"index": 0, "text": TEXTS[number]}]}
-
-
-def gemini_line(number):
-    parts = [{"text": TEXTS[number]}]
-    return {
-        "key": f"s{number}",
-        "request": {"contents": [{"parts": [{"text": PROMPTS[number]}], "role": "user"}]},
-        "response": {"candidates": [{"content": {"parts": parts, "role": "model"}}], "modelVersion": "m"},
-    }
-
-
-def chatgpt_conversation(number):
-    """A conversation whose first answer was replaced: both are in the tree."""
-
-    def node(role, text, parent, children=()):
-        message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}}
-        return {"message": message, "parent": parent, "children": list(children)}
-
-    return {
-        "title": "A chat",
-        "conversation_id": f"s{number}",
-        "mapping": {
-            "root": {"message": None, "parent": None, "children": ["q"]},
-            "q": node("user", PROMPTS[number], "root", ["old", "new"]),
-            "old": node("assistant", "No.", "q"),
-            "new": node("assistant", TEXTS[number], "q"),
-        },
-        "current_node": "new",
-    }
-
-
-def chatgpt_conversation_without_its_end(number):
-    """As tools leave it that select from an export: the newest answer is the last one, wherever it stands."""
-    conversation = chatgpt_conversation(number)
-    del conversation["current_node"]
-    for time, node in enumerate(("q", "old", "new")):
-        conversation["mapping"][node]["message"]["create_time"] = float(time)
-    conversation["mapping"] = dict(reversed(conversation["mapping"].items()))
-    return conversation
-
-
-def claude_conversation_of_parts(number):
-    conversation = claude_conversation(number)
-    for message in conversation["chat_messages"]:
-        message["content"] = [{"type": "text", "text": message.pop("text")}]
-    return conversation
-
-
-def claude_conversation(number):
-    messages = [{"sender": "human", "text": PROMPTS[number]}, {"sender": "assistant", "text": TEXTS[number]}]
-    return {"uuid": f"s{number}", "name": "A chat", "chat_messages": messages}
-
-
-def openassistant_tree(number):
-    reply = {"text": TEXTS[number], "role": "assistant", "replies": []}
-    prompt = {"text": PROMPTS[number], "role": "prompter", "replies": [reply]}
-    return {"message_tree_id": f"s{number}", "tree_state": "ready_for_export", "prompt": prompt}
-
 
 IDS = {"numbers": ("0", "1"), "s": ("s0", "s1"), "lines": ("f.jsonl-1", "f.jsonl-2")}
 LINES = {
@@ -379,53 +264,6 @@ def test_attacked_texts_of_raid_are_left_out_and_counted(tmp_path):
     provenance = Provenance("x")
     assert [document.text for document in read_user_documents([path], provenance, 0.1, 0.1)] == ["A fox ran."]
     assert {count.filter: count.dropped for count in provenance.counts}["text altered by an attack"] == 2
-
-
-TELEGRAM = [
-    {"id": 1, "type": "service", "date": "2025-11-26", "action": "create_group", "text": ""},
-    {"id": 2, "type": "message", "date": "2025-11-26", "from": "Ann", "text": "A fox ran."},
-    {
-        "id": 3,
-        "type": "message",
-        "date": "2025-11-26",
-        "from": "Bob",
-        "text": ["It ", {"type": "bold", "text": "rained."}],
-    },
-]
-SLACK = [
-    {"type": "message", "subtype": "channel_join", "ts": "1", "user": "U1", "text": "<@U1> has joined the channel"},
-    {"type": "message", "ts": "2", "user": "U1", "text": "A fox ran."},
-    {"type": "message", "ts": "3", "user": "U2", "text": "It rained."},
-]
-DISCORD = [
-    {"id": "1", "type": "GuildMemberJoin", "timestamp": "2025", "content": "Joined.", "author": {"name": "Ann"}},
-    {"id": "2", "type": "Default", "timestamp": "2025", "content": "A fox ran.", "author": {"name": "Ann"}},
-    {"id": "3", "type": "Reply", "timestamp": "2025", "content": "It rained.", "author": {"name": "Bob"}},
-]
-MESSENGERS = {
-    "Telegram": {"name": "Stories", "type": "private_group", "id": 7, "messages": TELEGRAM},
-    "Slack": SLACK,
-    "Discord": {"guild": {"id": "1"}, "channel": {"id": "2"}, "messages": DISCORD, "messageCount": 3},
-}
-
-
-@pytest.mark.parametrize("messenger", MESSENGERS)
-def test_messages_of_messengers(messenger, tmp_path):
-    (tmp_path / "export.json").write_text(json.dumps(MESSENGERS[messenger], indent=1))
-    documents, provenance = read(tmp_path / "export.json")
-    assert [(prompt, text) for _, prompt, text in documents] == [(None, text) for text in TEXTS]
-    assert [identifier for identifier, *_ in documents] == ["2", "3"]
-    assert next(iter(provenance.source[READ_AS])).startswith(f"messages of a {messenger} export")
-    assert {count.filter: count.dropped for count in provenance.counts if count.dropped} == {
-        "messages of the program (joined, pinned, called)": 1
-    }
-
-
-@pytest.mark.parametrize("make", [chatgpt_conversation, chatgpt_conversation_without_its_end, claude_conversation])
-def test_a_single_conversation_is_one_text(make, tmp_path):
-    path = tmp_path / "chat.json"
-    path.write_text(json.dumps(make(0), indent=1))
-    assert read(path)[0] == [("s0", PROMPTS[0], TEXTS[0])]
 
 
 def test_results_of_a_batch_are_described_as_they_are(tmp_path):
