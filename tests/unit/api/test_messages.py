@@ -12,7 +12,7 @@ import macroscope
 from macroscope import MacroscopeError, compare, profile, read_texts
 from macroscope.api.messages import ARGUMENTS, make_translator
 
-TEXTS = [f"The {n}th old mill stood by the river, and nobody had seen the miller since." for n in range(6)]
+TEXTS = [f"Mill number {n} stood by the river, and nobody had seen the miller since." for n in range(6)]
 RECORDS = [{"body": text, "by": "ab"[n % 2]} for n, text in enumerate(TEXTS)]
 SOURCES = Path(macroscope.__file__).parent
 _FLAG = re.compile(r"--[a-z]")

@@ -97,19 +97,20 @@ class RollingCache(Cache):
     """One `RollingLayer` for each layer of a model."""
 
     def __init__(self, layers: int, columns: int) -> None:
-        super().__init__(layers=[RollingLayer(columns) for _ in range(layers)])
+        self.rolling = [RollingLayer(columns) for _ in range(layers)]
+        super().__init__(layers=list(self.rolling))
 
     def read(self, columns: int) -> None:
         """Set the number of last columns that each step reads from now on."""
-        for layer in self.layers:
-            layer.read = columns  # type: ignore[union-attr]
+        for layer in self.rolling:
+            layer.read = columns
 
     def copy_row(self, source: int, target: int, length: int) -> None:
         """Copy the last `length` cached tokens of a row to another row, `target`."""
-        for layer in self.layers:
-            layer.copy_row(source, target, length)  # type: ignore[union-attr]
+        for layer in self.rolling:
+            layer.copy_row(source, target, length)
 
     def write_row(self, row: int, encoded: DynamicCache) -> None:
         """Replace the cached tokens of a row by another cache of a single row."""
-        for layer, encoded_layer in zip(self.layers, encoded.layers, strict=True):
-            layer.write_row(row, encoded_layer.keys[0], encoded_layer.values[0])  # type: ignore[union-attr,index]
+        for layer, encoded_layer in zip(self.rolling, encoded.layers, strict=True):
+            layer.write_row(row, encoded_layer.keys[0], encoded_layer.values[0])  # type: ignore[index]
