@@ -113,4 +113,4 @@ class RollingCache(Cache):
     def write_row(self, row: int, encoded: DynamicCache) -> None:
         """Replace the cached tokens of a row by another cache of a single row."""
         for layer, encoded_layer in zip(self.rolling, encoded.layers, strict=True):
-            layer.write_row(row, encoded_layer.keys[0], encoded_layer.values[0])  # type: ignore[index]
+            layer.write_row(row, encoded_layer.keys[0], encoded_layer.values[0])  # type: ignore[union-attr,index]
