@@ -55,7 +55,7 @@ MACHINE = frozenset({"threads", "processes"})
 COLLECTIONS = frozenset(
     {
         *("files", "shards_of_samples", "shards_of_latents", "detectors", "retrieved", "fits"),
-        *("all_latents", "all_scores", "all_attributions", "all_statistics"),
+        *("all_latents", "all_scores", "all_statistics"),
     }
 )
 """Inputs of any number of files: the function gets a list."""

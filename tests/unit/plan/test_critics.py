@@ -98,14 +98,17 @@ def test_powers_read_what_critics_declare_of_all_systems():
     }
     plan = Plan(parse_config({"corpora": {"wiki": {"source": "simulated"}}, "sensitivity": block}))
     jobs = {name: find_job(plan, f"measure_power_{name}") for name in block["critics"]}
-    paths = jobs["strings"].inputs["all_attributions"](names(corpus="wiki"))
-    assert paths[0] == f"{FOLDER}/strings/wiki/attributions/control.parquet"
+    paths = jobs["coherence"].inputs["all_scores"](names(corpus="wiki"))
+    assert paths[0] == f"{FOLDER}/coherence/wiki/scores/control.parquet"
     assert len(paths) == 3  # truncate and its harmless twin
     assert [set(job.inputs) for job in jobs.values()] == [
-        {"all_latents", "all_scores", "all_attributions"},
-        {"all_latents", "all_attributions"},
-        {"all_latents"},  # its scores are those of a comparison
+        {"all_latents", "all_scores"},
+        {"all_latents"},
+        {"all_latents"},
     ]
+    # The scores of clusters are those of a comparison: they are no numbers of a document by itself.
+    attributions = plan.reporting.sensitivity_read()["attributions"]
+    assert {path.split("/")[3] for path in attributions} == {"coherence", "strings"}
 
 
 def test_a_job_requests_the_resources_of_its_model_or_of_its_stage():

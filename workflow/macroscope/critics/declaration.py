@@ -67,7 +67,7 @@ SHARED_STAGES = {
     ),
     "measure_power": Stage(
         "macroscope.critics.power:measure_powers",
-        inputs=f"all_latents all_scores all_attributions {_OF_SYSTEMS} systems confidence seed damages sizes repeats",
+        inputs=f"all_latents all_scores {_OF_SYSTEMS} systems confidence seed damages sizes repeats",
         megabytes=4000,
         minutes=120,
     ),

@@ -128,7 +128,7 @@ class CriticsPlan(Comparisons):
                 inputs[name] = self._shards(critic)
             elif name == "all_statistics":
                 inputs[name] = self._statistics_of_all(critic)
-            elif name in self._undeclared(critic):
+            elif name == "all_scores" and not self.declared(critic).scores:
                 continue
             elif name == "texts":
                 inputs[name] = self._texts(critic)
@@ -308,12 +308,6 @@ class CriticsPlan(Comparisons):
             return [*(file for of_each in of_systems for file in of_each(wildcards)), tests]
 
         return statistics
-
-    def _undeclared(self, critic: str) -> set[str]:
-        """Return the inputs about all systems that a critic does not have, because no stage of it makes them."""
-        declared = self.declared(critic)
-        is_made = {"all_scores": declared.scores, "all_attributions": declared.scores_documents}
-        return {name for name, made in is_made.items() if not made}
 
     def _is_made(self, critic: str, name: str) -> bool:
         """Return whether an input is made under the critic's options."""

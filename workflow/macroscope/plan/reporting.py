@@ -95,6 +95,8 @@ class ReportingPlan:
         return {
             "powers": [self.critics.place("power", critic, corpus=corpus) for critic, corpus in self.critics.chapters],
             "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
+            "attributions": [path for key, path in self.attributions().items() if self._scores_documents(key[0])],
+            "scores": [path for key, path in self.scores_of_documents().items() if self._scores_documents(key[0])],
         }
 
     def reader_page(self) -> list[Path]:
@@ -228,6 +230,9 @@ class ReportingPlan:
                 yield self.critics.place(name, critic, corpus=corpus)
 
     # ---- private ---------------------------------------------------------------------------------------------------
+
+    def _scores_documents(self, critic: str) -> bool:
+        return self.critics.declared(critic).scores_documents
 
     def _rated(self) -> list[str]:
         """Return the critics' outputs about documents that people rated."""

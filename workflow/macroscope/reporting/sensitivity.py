@@ -13,6 +13,7 @@ from macroscope.critics import get_critic
 from macroscope.documents import count_documents, read_provenance
 from macroscope.files import CAPTIONS, atomic
 from macroscope.options import CONTROL
+from macroscope.reporting.pair_accuracies import tabulate_pairs
 from macroscope.reporting.results import Results
 from macroscope.reporting.sensitivity_figures import plot_curves, plot_heat_map
 from macroscope.reporting.sensitivity_summary import (
@@ -21,7 +22,6 @@ from macroscope.reporting.sensitivity_summary import (
     describe_critic,
     tabulate_d50,
     tabulate_n80,
-    tabulate_pairs,
     tabulate_selectivity,
     unseen_damages,
     words,
@@ -60,7 +60,7 @@ def write_sensitivity(config: Path, output: Path) -> None:
             MATRIX: powers,
             "n80.csv": n80,
             "d50.csv": tabulate_d50(powers),
-            "pairs.csv": tabulate_pairs(powers),
+            "pairs.csv": add_changed(tabulate_pairs(results), counts),
             "selectivity.csv": tabulate_selectivity(powers, results.plan.config.statistics.confidence),
             "damages.csv": counts,
         }

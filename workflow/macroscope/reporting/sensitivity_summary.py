@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.power import NONE, PAIRS
+from macroscope.critics.power import NONE
 from macroscope.phrases import list_names
 from macroscope.statistics.pairs import mover_difference
 from macroscope.statistics.power import LEVEL, find_crossings
@@ -68,12 +68,6 @@ def tabulate_selectivity(powers: pd.DataFrame, confidence: float) -> pd.DataFram
             rows.append((critic, design, damage, dose, key[2], int(cell["n"]), *difference[:3]))
     names = ["critic", "design", "damage", "dose", "twin", "n", "selectivity", "selectivity_low", "selectivity_high"]
     return pd.DataFrame(rows, columns=names)
-
-
-def tabulate_pairs(powers: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracy over pairs of each critic, damage and dose, with the share of changed documents."""
-    cells = powers.loc[powers["n_pairs"] > 0, ["critic", "damage", "dose", CHANGED, *PAIRS]]
-    return cells.drop_duplicates(["critic", "damage", "dose"], ignore_index=True)
 
 
 def at_usual_size(powers: pd.DataFrame) -> pd.DataFrame:
@@ -155,7 +149,7 @@ def words(damage: str) -> str:
     return damage.replace("_", " ")
 
 
-def add_changed(powers: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
+def add_changed(table: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     """Add the column `CHANGED`: the share of documents that a damage changes; 0 for none.
 
     Parameters
@@ -164,7 +158,7 @@ def add_changed(powers: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
         damage, dose, documents, undamaged.
     """
     shares = counts.assign(**{CHANGED: 1 - counts["undamaged"] / counts["documents"]})
-    merged = powers.merge(shares[["damage", "dose", CHANGED]], on=["damage", "dose"], how="left")
+    merged = table.merge(shares[["damage", "dose", CHANGED]], on=["damage", "dose"], how="left")
     return merged.assign(**{CHANGED: merged[CHANGED].fillna(0.0)})
 
 

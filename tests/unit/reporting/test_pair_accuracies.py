@@ -1,0 +1,47 @@
+"""Pairs of a text and its damaged copy: their numbers, from files of attributions and of scores."""
+
+import numpy as np
+import pandas as pd
+
+from macroscope.critics.attributions import Attribution, write_attributions
+from macroscope.reporting.pair_accuracies import SCORE, compare_pairs, read_numbers
+
+IDS = [f"text-{n}" for n in range(12)]
+
+
+def written(path, ids, scores):
+    """Write attributions of these ids; return their file."""
+    write_attributions(map(Attribution, ids, scores), path)
+    return path
+
+
+def test_texts_are_paired_with_the_real_texts_of_their_ids(tmp_path):
+    numbers = np.arange(12.0)
+    # In another order: eight larger, two equal, one smaller, one not judged; and a text without a real one.
+    steps = np.array([1.0] * 8 + [0.0, 0.0, -1.0, np.nan])
+    real = read_numbers(written(tmp_path / "real.parquet", IDS, numbers), None)
+    ids, values = [*IDS, "new"][::-1], [*(numbers + steps), 99.0][::-1]
+    damaged = read_numbers(written(tmp_path / "damaged.parquet", ids, values), None)
+    accuracy = compare_pairs(real, damaged, 0.95)[SCORE]
+    assert (accuracy.value, accuracy.n, accuracy.ties) == (9 / 11, 11, 2)
+
+
+def test_each_further_number_has_an_accuracy_of_its_own(tmp_path):
+    def numbers(name, places):
+        scores = tmp_path / f"{name}-scores.parquet"
+        table = pd.DataFrame({"id": IDS[::-1], "opening": "", "nll": 1.0, "units": 1.0, "number_places": places[::-1]})
+        table.to_parquet(scores)
+        return read_numbers(written(tmp_path / f"{name}.parquet", IDS, np.ones(12)), scores)
+
+    real, damaged = numbers("real", np.arange(12.0)), numbers("damaged", np.arange(12.0) + 1)
+    accuracies = compare_pairs(real, damaged, 0.95)
+    assert {name: accuracy.value for name, accuracy in accuracies.items()} == {SCORE: 0.5, "places": 1.0}
+
+
+def test_a_number_that_no_text_has_is_left_out(tmp_path):
+    nothing = read_numbers(written(tmp_path / "real.parquet", IDS, np.full(12, np.nan)), None)
+    assert compare_pairs(nothing, nothing, 0.95) == {}
+
+
+def test_a_critic_without_a_prior_has_its_score_alone(tmp_path):
+    assert list(read_numbers(written(tmp_path / "real.parquet", IDS, np.ones(12)), None)) == [SCORE]
