@@ -1,7 +1,5 @@
 """Comparison of two collections under one topic model: invariances, detected differences, tables and figures."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,7 +32,7 @@ def _texts(means, start=0, words=None):
     n = len(means)
     keys = pd.DataFrame({"id": [f"d{start + k}" for k in range(n)], "opening": [""] * n})
     words = np.full(n, 50) if words is None else words
-    return TopicStrengths(keys, words, means, np.ones(n, dtype=bool), np.where(words > 0, 0.1, np.nan))
+    return TopicStrengths(keys, words, means, np.ones(n, dtype=bool))
 
 
 def test_the_fixed_topic_does_not_matter():
@@ -67,17 +65,6 @@ def test_lost_correlations_are_found_and_others_are_not():
     }
     assert p_values["lost"]["covariance_discrepancy"] == 0.005
     assert p_values["alike"]["covariance_discrepancy"] > 0.05
-
-
-def test_more_patchiness_is_found():
-    model, rng = random_model(3, 10), np.random.default_rng(5)
-    reference, candidate = (_texts(sample_strengths(model, 40, rng), start) for start in (0, 1000))
-    reference = replace(reference, patchiness=rng.normal(0.1, 0.05, 40))
-    candidate = replace(candidate, patchiness=rng.normal(0.2, 0.05, 40))
-    rows = compare(reference, candidate, model, OPTIONS, RESAMPLING).rows.set_index("statistic")
-    assert rows.loc["patchiness_mean_difference", "value"] == pytest.approx(0.1, abs=0.04)
-    assert rows.loc["patchiness_mean_difference", "p_value"] < 0.01
-    assert describe(candidate, RESAMPLING).set_index("statistic").loc["patchiness_mean", "value"] > 0.15
 
 
 def test_texts_without_words_are_counted_and_left_out():

@@ -13,6 +13,7 @@ from macroscope.critics.topics.projection import project
 from macroscope.critics.topics.scoring import score
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import write_json
+from macroscope.statistics.document_numbers import read_document_numbers
 
 from .simulated import random_model, sample_counts, sample_strengths
 
@@ -68,13 +69,13 @@ def test_patchiness_is_of_the_sentences_of_each_document(tmp_path):
     write_documents(tmp_path / "texts.parquet", documents, Provenance("c"))
     output = tmp_path / "latents"
     project(Collection(tmp_path / "texts.parquet"), tmp_path / "inference", options=TopicsOptions(), output=output)
-    patchiness = dict(zip(texts, read_strengths(output).patchiness, strict=True))
+    score(output, tmp_path / "inference", options=TopicsOptions(), output=tmp_path / "scores")
+    patchiness = read_document_numbers(tmp_path / "scores").set_index("id")["patchiness"]
     assert patchiness["patchy"] > 0.8
     assert patchiness["even"] < 0
     assert np.isnan(patchiness["one"])
-    score(output, tmp_path / "inference", options=TopicsOptions(), output=tmp_path / "scores")
     features = read_document_features(output, tmp_path / "scores").numbers
-    assert np.allclose(features[:, model.dimensions], list(patchiness.values()), equal_nan=True)
+    assert np.allclose(features[:, -1], patchiness[list(texts)], equal_nan=True)
 
 
 def test_nll_is_the_expectation_over_the_posterior(judged):

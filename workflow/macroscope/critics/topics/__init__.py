@@ -28,6 +28,7 @@ CRITIC = Critic(
     observes="co-occurrence of topics",
     statistics=(
         "comparison:STATISTICS",
+        "statistics:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.covariance:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",

@@ -4,7 +4,7 @@ The evidence has topics, pairs of topics, and a system's most unlikely documents
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +21,11 @@ from macroscope.critics.topics.options import TopicsOptions
 from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
-from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
+from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.covariance import covariance_discrepancy
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.tidy import ROWS, Estimate, rows_table, shares_table
+from macroscope.statistics.tidy import Estimate, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
 from macroscope.tables import read_csv, write_csv
 
@@ -34,23 +33,19 @@ STATISTICS = (
     Statistic("without_words_share", "share of the system's texts"),
     Statistic("not_converged_share", "share of the system's texts"),
     Statistic("known_words", "mean number of words of the vocabulary in a text of the system"),
-    *(replace(statistic, pattern=f"patchiness_{statistic.pattern}") for statistic in NUMBERS),
 )
 
 
 def describe(texts: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
-    """Compute the shares of texts without words and of unconverged texts, words per text, and mean patchiness."""
+    """Compute the shares of texts without words and of unconverged texts, and words per text."""
     has_words = texts.words > 0
     counts = {
         "without_words_share": int((~has_words).sum()),
         "not_converged_share": int((has_words & ~texts.converged).sum()),
     }
-    means = [
-        Estimate("known_words", *mean_interval(texts.words.astype(float), resampling)),
-        Estimate("patchiness_mean", *mean_interval(texts.patchiness[np.isfinite(texts.patchiness)], resampling)),
-    ]
+    words = Estimate("known_words", *mean_interval(texts.words.astype(float), resampling))
     shares = shares_table(counts, len(texts), resampling.confidence)
-    return pd.concat([shares, rows_table(means, (0, len(texts)), lambda _: "no text has a value")], ignore_index=True)
+    return pd.concat([shares, rows_table([words], (0, len(texts)), lambda _: "no texts")], ignore_index=True)
 
 
 _ROWS = 1 << 16
@@ -90,8 +85,7 @@ def compare(
     Comparison
         Rows: `covariance_discrepancy` (`statistics.covariance`), `mmd_squared`, `energy_distance`, `precision`,
         `recall` (`statistics.vectors`) of `compute_relative_strengths`; the divergences of `statistics.categorical`
-        between the shares of topics in all documents, with equal weights; patchiness_mean_difference, patchiness_ks
-        and the other statistics of `statistics.columns` of the patchiness. NaN if a collection has fewer than two texts
+        between the shares of topics in all documents, with equal weights. NaN if a collection has fewer than two texts
         with words of the vocabulary.
     """
     sides = reference.with_words(), candidate.with_words()
@@ -107,17 +101,8 @@ def compare(
     tables = [
         rows_table(of_vectors, (len(chosen[0]), len(chosen[1])), lambda _: "too few texts"),
         share_divergences(first, second, options.permutations, resampling),
-        compare_patchiness(*sides, resampling),
     ]
     return Comparison(pd.concat(tables, ignore_index=True), sides, (first, second))
-
-
-def compare_patchiness(reference: TopicStrengths, candidate: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
-    """Compare the patchiness of two collections, by the statistics of `statistics.columns`."""
-    real, texts = (side.keys.assign(patchiness=side.patchiness) for side in (reference, candidate))
-    table = compare_columns(real, texts, ["patchiness"], resampling, KEYS)
-    table = table[table["statistic"] != "mean"]  # `describe` has it
-    return table.assign(statistic=table["column"] + "_" + table["statistic"])[ROWS]
 
 
 def compute_relative_strengths(means: Array, model: CorrelatedTopicModel) -> Array:

@@ -54,15 +54,12 @@ class TopicStrengths:
         Means of the posteriors (documents x dimensions); NaN without words.
     converged
         Whether the inference of each posterior converged.
-    patchiness
-        Patchiness of each document's topics (`measure_patchiness`); NaN if undefined.
     """
 
     keys: pd.DataFrame
     words: NDArray[np.int64]
     mean: Array
     converged: NDArray[np.bool_]
-    patchiness: Array
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -71,13 +68,7 @@ class TopicStrengths:
         """Return the posteriors of the chosen documents."""
         if chosen.all():
             return self
-        return TopicStrengths(
-            self.keys[chosen],
-            self.words[chosen],
-            self.mean[chosen],
-            self.converged[chosen],
-            self.patchiness[chosen],
-        )
+        return TopicStrengths(self.keys[chosen], self.words[chosen], self.mean[chosen], self.converged[chosen])
 
     def with_words(self) -> "TopicStrengths":
         """Return the documents with words of the vocabulary; none if there is only one, too few for a comparison."""
@@ -91,23 +82,21 @@ class TopicStrengths:
 
 def read_strengths(path: Path) -> TopicStrengths:
     """Read the latents of a system without variances; large arrays of means are memory-mapped (`macroscope.arrays`)."""
-    table = read_latents(path, LATENTS, [*KEYS, "words", "converged", "patchiness"])
-    words, converged, patchiness = (table.column(name).to_numpy() for name in ("words", "converged", "patchiness"))
-    keys, means = table.select(KEYS).to_pandas(), read_vectors(path, LATENTS, "mean")
-    return TopicStrengths(keys, words, means, converged, patchiness.astype(float))
+    table = read_latents(path, LATENTS, [*KEYS, "words", "converged"])
+    words, converged = (table.column(name).to_numpy() for name in ("words", "converged"))
+    return TopicStrengths(table.select(KEYS).to_pandas(), words, read_vectors(path, LATENTS, "mean"), converged)
 
 
 def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
-    """Read the latents of a system in batches: `KEYS`, words and bound, means, and variances."""
-    numbers = [*KEYS, "words", "bound"]
+    """Read the latents of a system in batches: `KEYS`, words, bound and patchiness; means; and variances."""
+    numbers = [*KEYS, "words", "bound", "patchiness"]
     for batch in stream_latents(path, LATENTS, [*numbers, "mean", "variance"]):
         yield batch.select(numbers).to_pandas(), vectors_of(batch, "mean"), vectors_of(batch, "variance")
 
 
 def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Read the features of documents with words of the vocabulary: strengths, patchiness, and scores."""
+    """Read the features of documents with words of the vocabulary: strengths, and scores."""
     strengths = read_strengths(latents)
     is_finite = np.isfinite(strengths.mean).all(axis=1)
-    numbers = np.concatenate([strengths.mean, strengths.patchiness[:, None]], axis=1)[is_finite]
-    features = DocumentFeatures(strengths.keys[is_finite].reset_index(drop=True), numbers)
+    features = DocumentFeatures(strengths.keys[is_finite].reset_index(drop=True), strengths.mean[is_finite])
     return add_score_features(features, latents, scores)

@@ -9,6 +9,7 @@ from macroscope.critics.latents import write_scores
 from macroscope.critics.topics.latents import Array, read_posteriors
 from macroscope.critics.topics.model import CorrelatedTopicModel, entropy
 from macroscope.critics.topics.options import TopicsOptions
+from macroscope.statistics.document_numbers import NUMBER
 
 
 def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
@@ -30,6 +31,8 @@ def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Pat
     resolved
         Sum over dimensions of 1 - nu^2 (Sigma^-1)_ii: the share of the prior variance that the document's words remove.
         If it is small, posteriors stay near the prior, whatever the document.
+    number_patchiness
+        Patchiness of the topics (`patchiness.measure_patchiness`), not in nats.
     """
     model = CorrelatedTopicModel.load(inference / "model.npz")
     write_scores((_score_batch(*batch, model, options) for batch in read_posteriors(latents)), output, latents)
@@ -44,7 +47,9 @@ def _score_batch(
     nll = model.cross_entropy(mean, variance)
     kl = (nll - entropies).numpy()
     bound = keys.pop("bound")
-    scores = keys.assign(units=model.dimensions, entropy=entropies.numpy(), resolved=resolved.numpy())
+    scores = keys.rename(columns={"patchiness": f"{NUMBER}patchiness"}).assign(
+        units=model.dimensions, entropy=entropies.numpy(), resolved=resolved.numpy()
+    )
     scores = scores.assign(log_likelihood=bound + kl, log_evidence_bound=bound)
     if options.convention == "published":
         return scores.assign(nll=at_mean.numpy())
