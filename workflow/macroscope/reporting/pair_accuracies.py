@@ -1,4 +1,4 @@
-"""How often the numbers of a critic tell a damaged text from its intact twin, in a run with `sensitivity`."""
+"""Pair accuracy of every number of a text in runs with `sensitivity`: whether it tells a text from its damaged copy."""
 
 from dataclasses import astuple
 from pathlib import Path
