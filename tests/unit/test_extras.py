@@ -44,7 +44,7 @@ def test_the_first_look_leaves_out_critics_whose_packages_are_missing(texts):
     choice = choose(texts, [texts], [])
     assert {"tendencies", "strings", "coreference"} == set(choice.critics)
     (reason,) = choice.reasons
-    assert "since the extra 'models' is not installed: clusters, coherence, narrative, topics;" in reason
+    assert "The critics 'clusters', 'coherence', 'narrative', 'topics' are left out, each" in reason
     assert reason.endswith("pip install 'macroscope[models]' adds it.")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from macroscope.missing import Missing, failed_critics, read_missing, rules_with_failed_stages, write_missing
+from macroscope.missing import Missing, read_missing, rules_with_failed_stages, write_missing
 
 REASON = "no word occurs twice; give more texts"
 CRITIC = Missing(corpus="wiki", critic="topics", reason=REASON, log="logs/x.log")
@@ -29,8 +29,8 @@ def test_words_for_readers():
         "system 'lm' on 'wiki'",
         "corpus 'web'",
     ]
-    assert failed_critics([CRITIC, SYSTEM, CORPUS], "wiki") == {"topics": f"failed: {REASON}; see logs/x.log"}
-    assert not failed_critics([CRITIC, SYSTEM, CORPUS], "web")
+    assert CRITIC.explanation == f"failed: {REASON}; see logs/x.log"
+    assert [entry.is_in_scorecard for entry in (CRITIC, SYSTEM, CORPUS)] == [True, False, False]
 
 
 def test_the_table_holds_all_of_it_and_is_absent_if_all_finished(tmp_path):

@@ -42,19 +42,23 @@ class Missing(Options):
     @property
     def explanation(self) -> str:
         """Return why it failed, and where to read more: "failed: REASON; see LOG"."""
-        return f"failed: {self.reason}" + (f"; see {self.log}" if self.log else "")
+        return f"failed: {self.details}"
+
+    @property
+    def details(self) -> str:
+        """Return the reason, and where to read more: "REASON; see LOG"."""
+        return self.reason + (f"; see {self.log}" if self.log else "")
+
+    @property
+    def is_in_scorecard(self) -> bool:
+        """Return whether cells of the scorecard say it: a critic failed, and its stages of reporting are not meant."""
+        return self.critic is not None and self.stage is None
 
     def covers(self, corpus: str, system: str | None, critic: str | None) -> bool:
         """Return whether a corpus, a system there or a critic there, or a critic on a system, is left out by this."""
         if self.stage is not None:
             return False
         return self.corpus == corpus and self.system in (None, system) and self.critic in (None, critic)
-
-
-def failed_critics(missing: Sequence[Missing], corpus: str) -> dict[str, str]:
-    """Return critic -> explanation, for the critics that failed on a corpus."""
-    failed = (entry for entry in missing if entry.stage is None and entry.corpus == corpus)
-    return {entry.critic: entry.explanation for entry in failed if entry.critic}
 
 
 def write_missing(missing: Sequence[Missing], folder: Path) -> None:

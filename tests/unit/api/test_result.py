@@ -5,13 +5,13 @@ import pytest
 
 import macroscope
 from macroscope import MacroscopeError
-from macroscope.api.result import Comparison, write_reasons
+from macroscope.api.result import Comparison
 from macroscope.api.scorecard_html import render_html
 from macroscope.config.schema import load_config, parse_config
 from macroscope.missing import Missing, write_missing
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan import Plan
-from macroscope.reporting.scorecard import COLUMNS, INCONCLUSIVE, UNLIKE, build_scorecards
+from macroscope.reporting.scorecard import COLUMNS, FAILED, INCONCLUSIVE, NOT_ASKED, UNLIKE, build_scorecards
 from macroscope.tables import write_csv
 
 from ...reader_runs import HOSTILE, write_run
@@ -23,6 +23,16 @@ CONFIG = {
     "comparisons": [{"corpus": name, "systems": ["lm"], "critics": ["tendencies"]} for name in ("wiki", "web")],
 }
 
+LEFT_OUT = {"corpus": "wiki", "critic": "coherence", "reason": "needs titles", "explanation": "it needs 20 titles"}
+EMPTY_CELLS = [
+    ("wiki", system, *cell)
+    for system in ("lm<b>", SPLIT_HALF)
+    for cell in (
+        ("coherence", NOT_ASKED, "needs titles", "it needs 20 titles"),
+        ("topics", FAILED, "", "too few words; see a.log"),
+    )
+]
+
 
 def scorecard_table(corpora):
     rows = [
@@ -31,7 +41,11 @@ def scorecard_table(corpora):
         for system, verdict in (("lm<b>", UNLIKE), (SPLIT_HALF, INCONCLUSIVE))
     ]
     named = ["corpus", "system", "critic", "verdict", "c2st_auc", "ci_low", "ci_high", "n_reference", "n_candidate"]
-    return pd.DataFrame(rows, columns=named).reindex(columns=list(COLUMNS)).assign(check=False, warned=False)
+    return (
+        pd.DataFrame(rows, columns=named)
+        .reindex(columns=list(COLUMNS))
+        .assign(check=False, warned=False, reason="", explanation="")
+    )
 
 
 @pytest.fixture
@@ -40,27 +54,29 @@ def finished(tmp_path):
     folder = tmp_path / "results" / "judged"
     for name in ("tables", "pages", "reader", "figures"):
         (folder / name).mkdir(parents=True)
-    plan = Plan(parse_config(CONFIG))
+    plan = Plan(parse_config(CONFIG | {"not_asked": [LEFT_OUT]}))
     (folder / "config.json").write_text(plan.effective_json())
     (folder / "report.html").write_text("the report")
-    write_csv(scorecard_table(["wiki", "web"]), folder / "tables" / "scorecard.csv")
+    empty = pd.DataFrame(EMPTY_CELLS, columns=["corpus", "system", "critic", "verdict", "reason", "explanation"])
+    cells = pd.concat([scorecard_table(["wiki", "web"]), empty.assign(check=False, warned=False)])
+    write_csv(cells, folder / "tables" / "scorecard.csv")
     write_csv(pd.DataFrame({"system": ["lm"]}), folder / "tables" / "statistics.csv")
     warnings = pd.DataFrame([("tendencies", "wiki", "T", "Beware.")], columns=["critic", "corpus", "title", "warning"])
     write_csv(warnings, folder / "tables" / "warnings.csv")
     write_missing([Missing(corpus="wiki", critic="topics", reason="too few words")], folder / "tables")
-    write_reasons(folder, ["The critic 'coherence' is left out."])
     return tmp_path
 
 
 def test_a_saved_result_is_loaded_as_it_was(finished, tmp_path):
     made = []
-    plan = Plan(parse_config(CONFIG))
+    plan = Plan(load_config(finished / "results" / "judged" / "config.json"))
     result = Comparison(plan, finished / "results" / "judged", lambda: made.append(True))
     assert result.save(tmp_path / "saved") == tmp_path / "saved" / "results" / "judged"
     assert made == [True]
     loaded = macroscope.load(tmp_path / "saved")
     assert repr(loaded) == repr(result)
-    for text in ("Beware.", "'coherence' is left out", "critic 'topics' on 'wiki' failed: too few words"):
+    assert loaded.reasons == ["The critic 'coherence' is left out: it needs 20 titles."]
+    for text in ("Beware.", "(1) not asked: it needs 20 titles", "(2) failed: too few words; see a.log"):
         assert text in repr(loaded)
         assert text.replace("'", "&#x27;") in loaded._repr_html_()
     assert loaded.report(tmp_path / "report").read_text() == "the report"
@@ -87,6 +103,9 @@ def test_several_corpora_are_rows_of_their_own(finished):
     scorecard = macroscope.load(finished).scorecard
     assert scorecard.index.names == ["corpus", "system"]
     assert scorecard.loc[("web", "lm<b>"), "tendencies"] == "≠ 80 % [70, 90]"
+    assert scorecard.loc[("wiki", "lm<b>"), "coherence"] == "not asked: needs titles"
+    assert scorecard.loc[("wiki", "lm<b>"), "topics"] == "failed"
+    assert scorecard.loc[("web", "lm<b>"), "topics"] == ""
 
 
 def test_a_notebook_shows_verdicts_in_colour_and_escapes_names():

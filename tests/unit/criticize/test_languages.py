@@ -16,6 +16,7 @@ from macroscope.criticize.profile import profile_texts, table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.typesetting import count_marks, describe_marks, describe_typesetting, different_families
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.languages import name_of
 from tests.unit.natural_language.samples import SAMPLES
 
 
@@ -73,9 +74,12 @@ def test_the_language_of_the_texts_reaches_critics_and_config(language, tmp_path
     left_out = set(default_critics()) - set(choice.critics)
     # Each text has the same words, so that none tells topics apart.
     assert left_out == {"coherence", "coreference", "topics"} | (set() if language == "de" else with_english_encoders)
-    assert sum("the encoder 'minilm' was trained on English" in reason for reason in choice.reasons) == (
-        2 if language == "de" else 3
-    )
+    trained = "the encoder 'minilm' was trained on English"
+    if language == "de":
+        assert sum(trained in limit for limit in choice.limits) == 2
+    else:
+        unread = {entry.critic: entry.reason for entry in choice.not_asked if trained in entry.explanation}
+        assert unread == dict.fromkeys(("clusters", "coherence", "narrative"), f"does not read {name_of(language)}")
     assert implied_config(profile, profiles, choice, 1, language)["corpora"]["reference"]["language"] == language
 
 
@@ -140,9 +144,11 @@ def test_a_candidate_in_another_language_is_left_out_by_critics_that_cannot_read
     profile, profiles = profile_collections([files["real"]], [files["mine"], files["same"]])
     choice = choose(profile, profiles, [])
     assert {"clusters", "coreference"} <= set(choice.critics)
-    assert {"clusters", "coreference"} <= choice.not_judged["mine"]
-    said = "The critic 'clusters' does not judge 'mine': most of 'mine' is Chinese, and the encoder 'minilm' was"
-    assert any(reason.startswith(said) for reason in choice.reasons)
+    assert {"clusters", "coreference"} <= {entry.critic for entry in choice.not_asked if entry.system == "mine"}
+    unread = next(entry for entry in choice.not_asked if (entry.critic, entry.system) == ("clusters", "mine"))
+    assert unread.reason == "does not read Chinese"
+    assert unread.explanation.startswith("most of 'mine' is Chinese, and the encoder 'minilm' was")
+    assert f"do not judge 'mine', each for this reason: {unread.explanation}." in " ".join(choice.reasons)
     comparisons = implied_config(profile, profiles, choice, 1)["comparisons"]
     assert [comparison["systems"] for comparison in comparisons] == [["mine"], ["same"]]
     assert {"strings", "tendencies"} <= set(comparisons[0]["critics"]) < set(comparisons[1]["critics"])
@@ -154,5 +160,6 @@ def test_a_critic_that_can_judge_no_candidate_is_left_out_unless_it_is_requested
     profile, profiles = profile_collections([files["real"]], [files["mine"]])
     choice = choose(profile, profiles, [])
     assert not {"clusters", "narrative", "coreference"} & set(choice.critics)
-    assert any("'clusters' is left out: most of 'mine' is Chinese, and the encoder" in r for r in choice.reasons)
+    (reason,) = [reason for reason in choice.reasons if "'clusters'" in reason]
+    assert "are left out, each for this reason: most of 'mine' is Chinese, and the encoder 'minilm'" in reason
     assert choose(profile, profiles, ["clusters"]).critics == ["clusters"]

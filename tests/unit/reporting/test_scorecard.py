@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.missing import Missing
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.formats import format_percent, format_percent_inline
 from macroscope.reporting.scorecard import (
@@ -61,7 +60,10 @@ def completed(table):
     )
 
 
-DEFAULTS = {"corpus": "wiki", "check": False, "warned": False, "n_candidate": 5, "n_reference": 7}
+DEFAULTS = {
+    **{"corpus": "wiki", "check": False, "warned": False, "n_candidate": 5, "n_reference": 7},
+    **{"reason": "", "explanation": "", "matched_explanation": ""},
+}
 
 
 def scorecard_of(*rows, checks=(), warned=()):
@@ -130,16 +132,6 @@ def test_the_legend_explains_the_signs_that_occur(verdict, sign, warned):
     legend = render_legend([scorecard_of(("bad", "a", verdict, 0.9), warned=warned)], 0.1)
     assert [mark for mark in "≠≈?⚠" if mark in legend] == [*sign, *("⚠" if warned else "")]
     assert sign or warned or legend.endswith(" 50 %\nis chance.")
-
-
-def test_a_critic_that_failed_has_a_column_without_numbers():
-    failed = Missing(corpus="wiki", critic="tendencies", reason="no text", log="a.log")
-    wiki, web = build_scorecards(cells(), [failed, Missing(corpus="web", system="lm", reason="no text")])
-    assert (wiki.failed, web.failed) == ({"tendencies": "failed: no text; see a.log"}, {})
-    assert "tendencies" not in wiki.critics
-    lines = render_scorecards(list(build_scorecards(cells(), [failed]))).split("\n\n")[0].splitlines()
-    assert lines[1].split()[-1] == "tendencies"
-    assert {line.split()[-1] for line in lines[2:]} == {"failed"}
 
 
 def test_checks_are_below_the_candidates():

@@ -4,8 +4,9 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tqdm import tqdm
 
 from macroscope.api.inputs import write_sides
 from macroscope.api.messages import translated_errors, without_logs
-from macroscope.api.result import Comparison, require_new, write_reasons
+from macroscope.api.result import Comparison, require_new
 from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
 from macroscope.criticize.choice import choose
@@ -28,6 +29,7 @@ from macroscope.execution.local_run import run_tasks
 from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.execution.tasks import Machine
 from macroscope.files import write_text
+from macroscope.not_asked import NotAsked
 from macroscope.plan import Plan
 from macroscope.plan.steps import tasks_of
 from macroscope.progress import without_progress
@@ -142,13 +144,14 @@ def prepare(
     requested: str | None = None,
     matched_length: bool = False,
 ) -> Plan:
-    """Write texts, config and reasons for critics that are left out into a folder; warn of what cannot work."""
+    """Write texts and config into a folder, with the reasons for critics left out; warn of what cannot work."""
     with translated_errors(folder / _TEXTS) as translate:
         real, judged = write_sides(reference, candidates, folder / _TEXTS)
         profile, profiles = run.profile_collections(real, judged, given)
         warn_of_comparison(profile, profiles, translate, requested)
         language = choose_language(profile.languages, requested)
         choice = choose(profile, profiles, critics, language)
+        choice = replace(choice, not_asked=[_translate(entry, translate) for entry in choice.not_asked])
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     for name, chosen in options.items():
         config["critics"][name] |= chosen
@@ -158,8 +161,12 @@ def prepare(
     table = table_of(profile, profiles).map(translate)
     write_output(table.rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
     write_text(folder / plan.results / "config.json", plan.effective_json())
-    write_reasons(folder / plan.results, [translate(reason) for reason in choice.reasons])
     return plan
+
+
+def _translate(entry: NotAsked, translate: Callable[[str], str]) -> NotAsked:
+    """Return an entry with its explanation in the words of a caller; see `messages.make_translator`."""
+    return entry.model_copy(update={"explanation": translate(entry.explanation)})
 
 
 def _cores(n_jobs: int | None) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.errors import MacroscopeError
+from macroscope.reporting.scorecard import without_empty_cells
 
 _NAMES = ("predictions", "references")
 
@@ -90,7 +91,7 @@ class MacroscopeMetric:
             )
         texts = (_numbered(real), _numbered(mine)) if self._paired else (real, mine)
         self.result = compare(*texts, progress=False, **self._arguments)
-        rows = self.result.detectability
+        rows = without_empty_cells(self.result.detectability)
         return {
             f"{row.critic}{end}": float(value)
             for row in rows[rows["system"] == "candidate"].itertuples()

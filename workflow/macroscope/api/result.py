@@ -1,7 +1,7 @@
 """The result of a comparison: scorecard, statistics and documents as data frames, and the report; saved, and loaded."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -11,8 +11,9 @@ from macroscope.api.scorecard_html import render_html
 from macroscope.config.schema import load_config
 from macroscope.critics.attributions import read_attributions
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic, read_json, require_folder, write_json
+from macroscope.files import atomic, require_folder
 from macroscope.missing import Missing, read_missing
+from macroscope.not_asked import describe_not_asked
 from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
@@ -24,10 +25,6 @@ from macroscope.statistics.pairing_keys import OPENING
 
 _REPORT = ("report.html", "pages", "reader", "figures", "tables")
 """Files and folders of a report; the page and the folders refer to each other."""
-
-
-LEFT_OUT = "left_out.json"
-"""File in the folder of a run: sentences about the critics that are left out."""
 
 
 class Comparison:
@@ -49,30 +46,33 @@ class Comparison:
     folder
         Folder of the run.
     reasons
-        Sentences about the critics that are left out, or that fit the texts in part.
+        Sentences about the critics that are left out, and the texts that a critic cannot judge.
     """
 
     def __init__(self, plan: Plan, folder: Path, make_report: Callable[[], None]) -> None:
         self._plan, self._make_report = plan, make_report
         self.folder = folder
-        self.reasons: list[str] = read_json(folder / LEFT_OUT) if (folder / LEFT_OUT).exists() else []
+        self.reasons = describe_not_asked(plan.config.not_asked)
 
     @cached_property
     def scorecard(self) -> pd.DataFrame:
         """The picture: a row per system, the least like real text first, and a column per critic.
 
-        A cell is a sign and the detectability with its interval: "≠ 71 % [65, 76]". Half of real text against the other
-        half is the last row. With `matched_length`, a system has a second row with its numbers at matched length. The
+        A cell is a sign and the detectability with its interval: "≠ 71 % [65, 76]". A cell without a number has its
+        reason: "not asked: needs 20 texts with section titles". Half of real text against the other half is the last
+        row. With `matched_length`, a system has a second row with its numbers at matched length. The
         rows of a run of several corpora have the name of the corpus, too.
         """
         tables = {}
         for scorecard in build_scorecards(self.detectability):
             rows: dict[str, dict[str, str]] = {}
-            for system, cells in scorecard.rows.items():
-                rows[readable_name(system)] = _format_cells(cells)
+            for system in scorecard.rows:
+                rows[readable_name(system)] = _format_cells(scorecard.cells(system))
                 if matched := scorecard.at_matched_length(system):
                     rows[f"{system}, {AT_MATCHED_LENGTH}"] = _format_cells(matched)
-            frame = pd.DataFrame.from_dict(rows, orient="index", columns=scorecard.critics)
+            frame = pd.DataFrame.from_dict(
+                rows, orient="index", columns=[*scorecard.critics, *scorecard.critics_without_numbers]
+            )
             tables[scorecard.corpus] = frame.rename_axis(index="system", columns="critic")
         joined = next(iter(tables.values())) if len(tables) == 1 else pd.concat(tables, names=["corpus"])
         return joined.fillna("")
@@ -82,7 +82,8 @@ class Comparison:
         """The numbers of the scorecard: a row per system and critic.
 
         Among the columns are `system`, `critic`, `verdict`, `c2st_auc` (in [0, 1]; 0.5 is chance), `ci_low`, `ci_high`,
-        `p_value`, `n_reference`, `n_candidate` and `signature`.
+        `p_value`, `n_reference`, `n_candidate` and `signature`. A cell without a number (verdict "not asked" or
+        "failed") has its reason in `reason`, a few words, and `explanation`.
         """
         return read_scorecard(self._tables)
 
@@ -175,19 +176,19 @@ class Comparison:
     @property
     def _remarks(self) -> list[str]:
         warned = [f"Warning ({row.critic}, {row.title}): {row.warning}" for row in self.warnings.itertuples()]
-        missing = [f"Missing: {entry.name} {entry.explanation}" for entry in self.missing]
+        missing = [f"Missing: {entry.name} {entry.explanation}" for entry in self.missing if not entry.is_in_scorecard]
         unmatched = self._plan.critics.unmatched
         lengths = describe_lengths(read_matched_lengths(self._tables), self.detectability, unmatched)
-        return [*self.reasons, *lengths, *warned, *missing]
+        return [*lengths, *warned, *missing]
 
     def __repr__(self) -> str:
-        scorecards = list(build_scorecards(self.detectability, self.missing))
+        scorecards = list(build_scorecards(self.detectability))
         legend = render_legend(scorecards, self._plan.config.statistics.margin)
         return "\n\n".join([render_scorecards(scorecards), legend, *self._remarks])
 
     def _repr_html_(self) -> str:
         """Return the scorecard, its legend and the warnings as HTML, for notebooks."""
-        scorecards = list(build_scorecards(self.detectability, self.missing))
+        scorecards = list(build_scorecards(self.detectability))
         return render_html(scorecards, self._plan.config.statistics.margin, self._remarks)
 
 
@@ -237,11 +238,6 @@ def require_new(folder: str | Path, argument: str) -> Path:
     if path.is_dir() and any(path.iterdir()):
         raise MacroscopeError(f"{path}: a folder with other things in it; give a new one as {argument}")
     return path
-
-
-def write_reasons(folder: Path, reasons: Sequence[str]) -> None:
-    """Write the sentences about critics that are left out into the folder of a run."""
-    write_json(folder / LEFT_OUT, list(reasons))
 
 
 def _format_cells(cells: Mapping[str, pd.Series]) -> dict[str, str]:

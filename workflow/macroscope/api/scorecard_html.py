@@ -8,8 +8,14 @@ import pandas as pd
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
 from macroscope.options import SPLIT_HALF
 from macroscope.phrases import format_count
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, WARNING, Scorecard, format_cell
-from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend
+from macroscope.reporting.scorecard import EMPTY, INCONCLUSIVE, LIKE, UNLIKE, WARNING, Scorecard
+from macroscope.reporting.scorecard_text import (
+    AT_MATCHED_LENGTH,
+    describe_empty_cells,
+    format_noted_cell,
+    readable_name,
+    render_legend,
+)
 
 _COLOURS: dict[str, str] = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
 """Verdict -> colour; the sign in the cell says the same."""
@@ -25,14 +31,21 @@ def render_html(scorecards: Sequence[Scorecard], margin: float, remarks: Sequenc
     remarks
         Sentences below the table.
     """
-    tables = "".join(_table(scorecard, len(scorecards) > 1) for scorecard in scorecards)
-    return tables + "".join(f"<p>{escape(text)}</p>" for text in (render_legend(scorecards, margin), *remarks))
+    tables = "".join(
+        _table(scorecard, len(scorecards) > 1) + _paragraphs(describe_empty_cells(scorecard))
+        for scorecard in scorecards
+    )
+    return tables + _paragraphs([render_legend(scorecards, margin), *remarks])
+
+
+def _paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"<p>{escape(text)}</p>" for text in texts)
 
 
 def _table(scorecard: Scorecard, is_named: bool) -> str:
     heads = [f"{critic} {WARNING}" if critic in scorecard.warned else critic for critic in scorecard.critics]
     caption = f"<caption>{escape(scorecard.corpus)}</caption>" if is_named else ""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("", *heads, *scorecard.failed))
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ("", *heads))
     rows = "".join(_rows(scorecard, system) for system in scorecard.rows)
     return f'<table class="macroscope">{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
@@ -40,7 +53,7 @@ def _table(scorecard: Scorecard, is_named: bool) -> str:
 def _rows(scorecard: Scorecard, system: str) -> str:
     """Return the row of a system, and below it the one at matched length if there is one."""
     colours = dict.fromkeys(_COLOURS, GREY) if system == SPLIT_HALF else _COLOURS
-    named = {readable_name(system): scorecard.rows[system]}
+    named: dict[str, Mapping[str, pd.Series]] = {readable_name(system): scorecard.cells(system)}
     if matched := scorecard.at_matched_length(system):
         named[AT_MATCHED_LENGTH] = matched
     return "".join(f"<tr>{''.join(_row(scorecard, name, cells, colours))}</tr>" for name, cells in named.items())
@@ -53,8 +66,9 @@ def _row(scorecard: Scorecard, name: str, cells: Mapping[str, pd.Series], colour
             yield "<td></td>"
             continue
         cell = cells[critic]
+        colour, text = colours.get(cell["verdict"], GREY), escape(format_noted_cell(scorecard, cell))
+        if cell["verdict"] in EMPTY:
+            yield f'<td style="color: {colour}">{text}</td>'
+            continue
         numbers = f"{format_count(round(cell['n_candidate']), 'text')} against {cell['n_reference']:,.0f}"
-        colour = colours.get(cell["verdict"], GREY)
-        yield f'<td title="{escape(numbers)}" style="color: {colour}">{escape(format_cell(cell))}</td>'
-    for explanation in scorecard.failed.values():
-        yield f'<td title="{escape(explanation)}" style="color: {GREY}">failed</td>'
+        yield f'<td title="{escape(numbers)}" style="color: {colour}">{text}</td>'

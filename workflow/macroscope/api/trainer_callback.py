@@ -10,6 +10,7 @@ from macroscope.api.result import Comparison
 from macroscope.api.timeline import Timeline, timeline
 from macroscope.errors import MacroscopeError
 from macroscope.extras import name_command
+from macroscope.reporting.scorecard import without_empty_cells
 from macroscope.systems.tokenizer import end_ids
 
 try:
@@ -132,7 +133,7 @@ def _without_traces(model: Any, seed: int, sample: Callable[[], Sequence[str]]) 
 
 def _metrics(result: Comparison) -> dict[str, float]:
     """Return the detectability by each critic, as metrics of an evaluation."""
-    rows = result.detectability
+    rows = without_empty_cells(result.detectability)
     return {
         f"eval_macroscope_{row.critic}": float(row.c2st_auc) for row in rows[rows["system"] == _SYSTEM].itertuples()
     }

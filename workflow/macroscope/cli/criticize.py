@@ -188,14 +188,15 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         answer["missing"] = [entry.model_dump() for entry in missing]
         print_json(answer | {name.lower(): str(path) for name, path in places.items()})
     else:
-        scorecards = list(build_scorecards(scorecard, missing))
+        scorecards = list(build_scorecards(scorecard))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
         for sentence in notes:
             print(f"\n{sentence}")
         for critic_of, _, title, warning in warnings.itertuples(index=False):
             print(f"\nWarning ({critic_of}, {title}): {warning}")
         for entry in missing:
-            print(f"\nMissing: {entry.name} {entry.explanation}")
+            if not entry.is_in_scorecard:
+                print(f"\nMissing: {entry.name} {entry.explanation}")
         print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))
         if missing:
             print(f"{describe_missing(missing)}.")

@@ -20,6 +20,7 @@ from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_option
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.missing import Missing
+from macroscope.not_asked import NotAsked
 from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, UserPath, require_name
 from macroscope.registry import Plugin
 from macroscope.resampling import StatisticsOptions
@@ -119,6 +120,11 @@ class Config(Options):
     comparisons: list[Comparison] = Field(
         min_length=1, description="Systems to judge, with the corpus and the critics."
     )
+    not_asked: list[NotAsked] = Field(
+        [],
+        description="Critics that are not asked about some texts, with the reason that the scorecard's cells show;"
+        " `macroscope criticize` writes it. A cell that a comparison fills does not need it.",
+    )
     sensitivity: Sensitivity | None = Field(
         None,
         description="Measure which damages each critic finds, instead of judging systems: the run then writes"
@@ -178,6 +184,12 @@ class Config(Options):
                 require_name(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
                 self._require_samples(system, comparison.corpus, place)
             self._require_pairs(comparison, place)
+        for number, entry in enumerate(self.not_asked):
+            place = f"not_asked.{number}"
+            require_name(entry.corpus, self.corpora, f"{place}.corpus", "corpus")
+            require_name(entry.critic, [*critics(), *self.variant_names()], f"{place}.critic", "critic")
+            if entry.system is not None:
+                require_name(entry.system, self.systems, f"{place}.system", "system")
         return self
 
     def _require_pairs(self, comparison: Comparison, place: str) -> None:

@@ -1,9 +1,10 @@
 """The choice of the critics that can judge a user's texts, and of the use of the real ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from macroscope.criticize.inputs import CORPUS
 from macroscope.criticize.profile import Profile
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED, Critic
@@ -13,6 +14,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.extras import missing_extras, name_command
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import ENGLISH, name_of
+from macroscope.not_asked import NotAsked, describe_not_asked
 from macroscope.phrases import format_count
 from macroscope.registry import Plugin, require
 
@@ -21,6 +23,14 @@ _MANY_TEXTS = 1000
 """Number of real texts from which on no critic is cross-fitted: a split leaves enough to compare."""
 _ENOUGH_FOR_FOLDS = 1.5
 """Multiple of a critic's `fewest` from which on it is cross-fitted: a third of the texts is then half of these."""
+SHORT_COUNTED = {
+    "documents": "texts",
+    "titled": "texts with section titles",
+    "with_persons": "texts about persons",
+    "narratives": "texts of five sentences",
+    "topical_words": "recurring words",
+}
+"""Counts of `COUNTED` -> their description in a cell of the scorecard."""
 
 
 def default_critics() -> dict[str, Mapping[str, Any]]:
@@ -36,21 +46,26 @@ class Choice:
     ----------
     critics
         Names of the critics to run.
-    reasons
-        A sentence about each default critic that is left out, or that fits the language in part.
+    not_asked
+        The default critics that are left out, and the candidates that a critic of the run cannot judge.
+    limits
+        A sentence about each critic that fits the language in part.
     has_splits
         Whether the reference has splits of its own.
     cross_fitted
         Names of the critics that compare all of the reference by cross-fitting (`critics.cross_fitting`).
-    not_judged
-        Candidate -> critics among `critics` that cannot judge it, because its language is not the reference's.
     """
 
     critics: list[str]
-    reasons: list[str]
+    not_asked: list[NotAsked]
+    limits: list[str]
     has_splits: bool
     cross_fitted: list[str] = field(default_factory=list)
-    not_judged: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Return sentences about the critics that are left out, or that fit the texts in part."""
+        return [*self.limits, *describe_not_asked(self.not_asked)]
 
     @property
     def learning(self) -> list[str]:
@@ -65,9 +80,10 @@ class Choice:
     def comparisons(self, candidates: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
         """Return critics -> candidates that they judge; candidates with the same critics are together."""
         comparisons: dict[tuple[str, ...], list[str]] = {}
+        left_out = {(entry.critic, entry.system) for entry in self.not_asked}
         for candidate in candidates:
-            left_out = self.not_judged.get(candidate, frozenset())
-            comparisons.setdefault(tuple(name for name in self.critics if name not in left_out), []).append(candidate)
+            judging = tuple(name for name in self.critics if (name, candidate) not in left_out)
+            comparisons.setdefault(judging, []).append(candidate)
         return comparisons
 
     def options(self, critic: str) -> dict[str, Any]:
@@ -113,8 +129,7 @@ def choose(
                 " collection: a single text allows no confidence interval and no test"
                 f"{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
-    chosen, reasons, lacking_extra = [], [], dict[str, list[str]]()
-    not_judged: dict[str, set[str]] = {}
+    chosen, limits, not_asked = list[str](), list[str](), list[NotAsked]()
     spoken_by = _other_languages(reference, candidates, language)
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
@@ -122,34 +137,49 @@ def choose(
         refused = {} if requested else _refuse_languages(critic, spoken_by)
         judged = [candidate for candidate in candidates if candidate.name not in refused]
         lacking = (
-            (None if requested else _refusal(fit))
-            or ("; ".join(refused.values()) if candidates and not judged else None)
+            (None if requested else _refusal(fit, language))
+            or (_join(refused.values()) if candidates and not judged else None)
             or _lacking(critic.data, reference, judged, bool(requested))
+            or _missing_extra(name)
         )
-        if lacking is None and (extra := _missing_extra(name)) is not None:
-            lacking_extra.setdefault(extra, []).append(name)
-        elif lacking is None:
+        if lacking is None:
             chosen.append(name)
-            reasons += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
-            for candidate, reason in refused.items():
-                reasons.append(f"The critic '{name}' does not judge '{candidate}': {reason}.")
-                not_judged.setdefault(candidate, set()).add(name)
+            limits += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
+            not_asked += [_not_asked(name, why, candidate) for candidate, why in refused.items()]
         elif requested:
-            raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or choose another critic")
+            raise MacroscopeError(f"--critic {name}: {lacking.explanation}; {lacking.advice}")
         else:
-            reasons.append(f"The critic '{name}' is left out: {lacking}.")
-    for extra, names in lacking_extra.items():
-        if requested:
-            raise MacroscopeError(
-                f"--critic {names[0]}: it needs the extra '{extra}', which is not installed; {name_command(extra)}, or"
-                " choose another critic"
-            )
-        reasons.append(
-            f"Left out, since the extra '{extra}' is not installed: {', '.join(names)}; {name_command(extra)} adds it."
-        )
+            not_asked.append(_not_asked(name, lacking))
     cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
-    left_out = {candidate: frozenset(names) for candidate, names in not_judged.items()}
-    return Choice(chosen, reasons, reference.has_splits, cross_fitted, left_out)
+    return Choice(chosen, not_asked, limits, reference.has_splits, cross_fitted)
+
+
+class _Lack(NamedTuple):
+    """Something that a critic needs and does not have.
+
+    Attributes
+    ----------
+    reason
+        A few words for a cell of the scorecard.
+    explanation
+        The end of a sentence about the critic.
+    advice
+        What to do if the user requested the critic.
+    """
+
+    reason: str
+    explanation: str
+    advice: str = "give it such texts, or choose another critic"
+
+
+def _not_asked(critic: str, lack: _Lack, candidate: str | None = None) -> NotAsked:
+    return NotAsked(corpus=CORPUS, critic=critic, system=candidate, reason=lack.reason, explanation=lack.explanation)
+
+
+def _join(lacks: Iterable[_Lack]) -> _Lack:
+    """Return several lacks, one per candidate, as one."""
+    reasons, explanations, _ = zip(*lacks, strict=True)
+    return _Lack(", ".join(dict.fromkeys(reasons)), "; ".join(explanations))
 
 
 def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
@@ -160,9 +190,9 @@ def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
     return all(counted[kind] >= _ENOUGH_FOR_FOLDS * fewest for kind, fewest in critic.fewest.items())
 
 
-def _refusal(fit: LanguageFit) -> str | None:
+def _refusal(fit: LanguageFit, language: str) -> _Lack | None:
     """Return why a critic cannot judge texts in a language; None if it can."""
-    return "; ".join(fit.refusals) or None
+    return _Lack(f"does not read {name_of(language)}", "; ".join(fit.refusals)) if fit.refusals else None
 
 
 def _other_languages(reference: Profile, candidates: Sequence[Profile], language: str) -> dict[str, str]:
@@ -172,35 +202,47 @@ def _other_languages(reference: Profile, candidates: Sequence[Profile], language
     return {name: code for name, code in recognized.items() if code not in of_reference}
 
 
-def _refuse_languages(critic: Plugin[Critic], spoken_by: Mapping[str, str]) -> dict[str, str]:
+def _refuse_languages(critic: Plugin[Critic], spoken_by: Mapping[str, str]) -> dict[str, _Lack]:
     """Return candidate -> reason why a critic cannot judge its language, for those that it cannot judge."""
     options = critic.options(**(critic.data.criticize or {}))
-    refusals = {name: _refusal(language_fit(critic.data, options, code)) for name, code in spoken_by.items()}
+    refusals = {name: _refusal(language_fit(critic.data, options, code), code) for name, code in spoken_by.items()}
     return {
-        name: f"most of '{name}' is {name_of(spoken_by[name])}, and {refusal}"
+        name: refusal._replace(explanation=f"most of '{name}' is {name_of(spoken_by[name])}, and {refusal.explanation}")
         for name, refusal in refusals.items()
         if refusal
     }
 
 
-def _missing_extra(name: str) -> str | None:
-    """Return an extra that a critic needs under its default options and that is not installed; None if it has all."""
+def _missing_extra(name: str) -> _Lack | None:
+    """Return the first extra that a critic needs under its default options and that is not installed; None without."""
     critic = critics()[name]
-    return next(iter(missing_extras(critic.data.extras, critic.options(**critic.data.criticize or {}))), None)
+    for extra in missing_extras(critic.data.extras, critic.options(**critic.data.criticize or {})):
+        return _Lack(
+            f"needs the extra '{extra}'",
+            f"it needs the extra '{extra}', which is not installed; {name_command(extra)} adds it",
+            "install it, or choose another critic",
+        )
+    return None
 
 
-def _lacking(critic: Critic, reference: Profile, candidates: Sequence[Profile], is_requested: bool) -> str | None:
-    """Return a sentence about what the texts lack for a critic; None if they lack nothing."""
+def _lacking(critic: Critic, reference: Profile, candidates: Sequence[Profile], is_requested: bool) -> _Lack | None:
+    """Return what the texts lack for a critic; None if they lack nothing."""
     sides = [(reference, "the reference", critic.fewest)]
     sides += [(candidate, f"'{candidate.name}'", critic.fewest_candidates) for candidate in candidates]
     for profile, name, required in sides:
         for kind, fewest in required.items():
             count, needed = profile.counted()[kind], 1 if is_requested else fewest
             if count < needed:
-                return f"it needs {fewest} {COUNTED[kind]}, and {name} has {count}"
+                return _Lack(
+                    f"needs {fewest} {SHORT_COUNTED[kind]}",
+                    f"it needs {fewest} {COUNTED[kind]}, and {name} has {count}",
+                )
     if not critic.learns:
         return None
     for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):
         if not reference.splits[split]:
-            return f"no reference text is in the split '{split}', which {use}; give more texts, or each its 'split'"
+            return _Lack(
+                f"needs texts in the split '{split}'",
+                f"no reference text is in the split '{split}', which {use}; give more texts, or each its 'split'",
+            )
     return None

@@ -94,6 +94,11 @@ def implied_config(
             }
             for chosen, names in choice.comparisons(list(systems)).items()
         ],
+        **(
+            {"not_asked": [entry.model_dump(exclude_none=True) for entry in choice.not_asked]}
+            if choice.not_asked
+            else {}
+        ),
     }
 
 

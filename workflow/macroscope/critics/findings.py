@@ -122,7 +122,7 @@ class ReportItem:
     unusable
         Whether the critic's numbers on the corpus are left out of the headline for that reason.
     unusable_systems
-        Systems whose numbers are left out of the headline for a reason that the item shows.
+        System whose numbers are left out of the headline -> the reason, as a sentence.
     system
         Name of the system whose page shows the item, if it is about a single system; otherwise "".
     is_general
@@ -142,7 +142,7 @@ class ReportItem:
     labels: Mapping[str, str] = field(default_factory=dict)
     warning: str | None = None
     unusable: bool = False
-    unusable_systems: frozenset[str] = frozenset()
+    unusable_systems: Mapping[str, str] = field(default_factory=dict)
     system: str = ""
     is_general: bool = False
     shows_texts: bool = False

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from macroscope.critics import critics, get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.matched_length import matched_reference, matched_system
+from macroscope.missing import Missing
+from macroscope.not_asked import NOT_IN_CONFIG, NotAsked
 from macroscope.options import CONTROL
 from macroscope.plan.matched_lengths import MatchedLengthsPlan
 from macroscope.plan.pairs import Pairs, compared_pairs
@@ -43,15 +45,50 @@ class Comparisons:
         }
 
     @cached_property
+    def _requested(self) -> dict[tuple[str, str, str], None]:
+        """Return every (critic, corpus, system) of the config once, the control included."""
+        return {
+            (critic, comparison.corpus, system): None
+            for comparison in self.config.comparisons
+            for critic in comparison.critics
+            for system in (CONTROL, *self.systems.on(comparison.corpus, comparison.systems))
+        }
+
+    @cached_property
     def comparisons(self) -> list[tuple[str, str, str]]:
         """Return every (critic, corpus, system) of the config once, the control included, without what failed."""
-        comparisons: dict[tuple[str, str, str], None] = {}
-        for comparison in self.config.comparisons:
-            for critic in comparison.critics:
-                for system in (CONTROL, *self.systems.on(comparison.corpus, comparison.systems)):
-                    if not self.config.lacks(comparison.corpus, system, critic):
-                        comparisons[critic, comparison.corpus, system] = None
-        return list(comparisons)
+        return [
+            (critic, corpus, system)
+            for critic, corpus, system in self._requested
+            if not self.config.lacks(corpus, system, critic)
+        ]
+
+    @cached_property
+    def empty_cells(self) -> dict[tuple[str, str, str], NotAsked | Missing]:
+        """Return (critic, corpus, system) -> why the scorecard has no number there, the control included.
+
+        The systems are those that some critic judges; the critics are those of the corpus's comparisons, and those that
+        the config says are not asked.
+        """
+        critics: dict[str, dict[str, None]] = {}
+        for critic, corpus, _ in self._requested:
+            critics.setdefault(corpus, {})[critic] = None
+        for entry in self.config.not_asked:
+            critics.setdefault(entry.corpus, {})[entry.critic] = None
+        made = set(self.comparisons)
+        return {
+            (critic, corpus, system): self._why_empty(critic, corpus, system)
+            for corpus, system in self.pairs
+            for critic in critics[corpus]
+            if (critic, corpus, system) not in made
+        }
+
+    def _why_empty(self, critic: str, corpus: str, system: str) -> NotAsked | Missing:
+        if (critic, corpus, system) in self._requested:
+            return next(entry for entry in self.config.missing if entry.covers(corpus, system, critic))
+        declared = (entry for entry in self.config.not_asked if entry.covers(corpus, critic, system))
+        default = NotAsked(corpus=corpus, critic=critic, system=system, reason=NOT_IN_CONFIG)
+        return next(declared, default)
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:

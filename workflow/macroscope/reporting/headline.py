@@ -69,17 +69,26 @@ class Unusable:
     """
 
     def __init__(self, items: Mapping[ChapterKey, Sequence[ReportItem]]) -> None:
-        self._chapters = {chapter for chapter, of_chapter in items.items() if any(item.unusable for item in of_chapter)}
-        self._systems = {
-            (*chapter, system)
+        self._chapters = {
+            chapter: item.warning or item.title
             for chapter, of_chapter in items.items()
             for item in of_chapter
-            for system in item.unusable_systems
+            if item.unusable
         }
+        self._systems = {
+            (*chapter, system): reason
+            for chapter, of_chapter in items.items()
+            for item in of_chapter
+            for system, reason in item.unusable_systems.items()
+        }
+
+    def reason(self, critic: str, corpus: str, system: str) -> str | None:
+        """Return why the numbers of a system are unusable, as a sentence; None if they are not."""
+        return self._chapters.get((critic, corpus), self._systems.get((critic, corpus, system)))
 
     def __contains__(self, key: tuple[str, str, str]) -> bool:
         """Return whether the numbers of (critic, corpus, system) are unusable."""
-        return key[:2] in self._chapters or key in self._systems
+        return self.reason(*key) is not None
 
 
 def headline_table(results: Results, statistics: pd.DataFrame, unusable: Unusable) -> pd.DataFrame:

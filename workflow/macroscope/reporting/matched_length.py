@@ -20,6 +20,7 @@ FILE = "matched_length.csv"
 MATCHED, EXPLAINED = "matched", "explained"
 _CELL = {
     "verdict": "verdict",
+    "explanation": "explanation",
     "value": "c2st_auc",
     "ci_low": "ci_low",
     "ci_high": "ci_high",

@@ -41,13 +41,14 @@ from macroscope.reporting.matched_length import describe_lengths, read_matched_l
 from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard import (
+    EMPTY,
     SIGNS,
     WARNING,
     Scorecard,
     build_scorecards,
     summarise_run,
 )
-from macroscope.reporting.scorecard_legend import has_absent_cells, shown_verdicts
+from macroscope.reporting.scorecard_legend import shown_verdicts
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.written_tables import read_scorecard, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
@@ -93,7 +94,7 @@ def write_report(
         Contribution(findings, [_with_figure(item) for item in report_items(findings)[0]])
         for findings in results.findings(statistics, figures)
     ]
-    scorecards = list(build_scorecards(read_scorecard(tables), missing))
+    scorecards = list(build_scorecards(read_scorecard(tables)))
     systems = [
         page
         for scorecard in scorecards
@@ -139,7 +140,6 @@ def _describe_scorecards(
     return {
         "scorecards": scorecards,
         "verdicts": shown_verdicts(scorecards),
-        "has_absent": has_absent_cells(scorecards),
         "summary": summarise_run(scorecards) if scorecards else "",
         "simulated_corpora": [corpus for corpus in corpora if is_simulated(results, corpus)],
         "pairs": {corpus: list(pairs_of(pairs, corpus)) for corpus in corpora},
@@ -202,6 +202,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "false_flags": FALSE_FLAGS,
         "margin": results.plan.config.statistics.margin,
         "signs": SIGNS,
+        "empty": EMPTY,
         "warning_sign": WARNING,
         "names": READABLE_NAMES,
         "system_page": system_page,

@@ -14,47 +14,45 @@ A critic with a warning has verdicts too; see `Scorecard.systems_with_overall_ve
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics import get_critic
-from macroscope.critics.declaration import difference_tests
-from macroscope.critics.findings import ReportItem
-from macroscope.matched_length import is_matched, matched_system
-from macroscope.missing import Missing, failed_critics
 from macroscope.options import SPLIT_HALF
-from macroscope.reporting.formats import format_percent, format_percent_inline, look_up_estimate
-from macroscope.reporting.headline import ChapterKey, Unusable
-from macroscope.reporting.matched_length import MATCHED_COLUMNS, cell_at_matched_length, matched_columns
+from macroscope.phrases import group_names
+from macroscope.reporting.formats import format_percent, format_percent_inline
+from macroscope.reporting.matched_length import MATCHED_COLUMNS, cell_at_matched_length
 from macroscope.reporting.ranking import rank_systems
-from macroscope.reporting.results import Results, select_rows
-from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
-from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.systems import kinds
 
 FILE = "scorecard.csv"
-Verdict = Literal["like real text", "unlike", "inconclusive", "not usable", "too few texts"]
+Verdict = Literal["like real text", "unlike", "inconclusive", "not usable", "too few texts", "not asked", "failed"]
 LIKE: Verdict = "like real text"
 UNLIKE: Verdict = "unlike"
 INCONCLUSIVE: Verdict = "inconclusive"
 NOT_USABLE: Verdict = "not usable"
 TOO_FEW: Verdict = "too few texts"
+NOT_ASKED: Verdict = "not asked"
+FAILED: Verdict = "failed"
+EMPTY: tuple[Verdict, ...] = (NOT_ASKED, FAILED)
+"""Verdicts of cells without a comparison: no comparison of the config, or one whose job failed."""
 SIGNS: dict[Verdict, str] = {LIKE: "≈", UNLIKE: "≠", INCONCLUSIVE: "?", NOT_USABLE: "–", TOO_FEW: "–"}
 INTERVAL_VERDICTS: tuple[Verdict, ...] = (UNLIKE, LIKE, INCONCLUSIVE)
 WARNING = "⚠"
 CHECKS = "Checks: texts for which the right answer is known"
 """Heading above the rows of systems whose kind is declared a check (`systems.declaration.Kind`)."""
-_RATIO = "latent_ppl_ratio"
+RATIO = "latent_ppl_ratio"
 COLUMNS = (
-    *("corpus", "system", "check", "critic", "warned", "verdict", "c2st_auc", "ci_low", "ci_high", "p_value"),
-    *("smallest", _RATIO, f"{_RATIO}_low", f"{_RATIO}_high"),
+    *("corpus", "system", "check", "critic", "warned", "verdict", "reason", "explanation"),
+    *("c2st_auc", "ci_low", "ci_high", "p_value"),
+    *("smallest", RATIO, f"{RATIO}_low", f"{RATIO}_high"),
     *("n_reference", "n_candidate", "tests", "different", "signature"),
     *MATCHED_COLUMNS,
 )
 """Columns of the scorecard, those at matched length at the end. `check`: the system's kind is a check; `warned`: the
-critic has a warning on the corpus; `smallest`: the minimum detectable AUC at this number of documents; the ratio is
+critic has a warning on the corpus; `reason`, `explanation`: why there is no number, or none to use, in a few words for
+the cell, and as the end of a sentence; `smallest`: the minimum detectable AUC at this number of documents; the ratio is
 relative to real text."""
 
 
@@ -67,7 +65,7 @@ class Scorecard:
     corpus
         Name of the corpus.
     critics
-        Names of the critics, in the order of the config.
+        Names of the critics with a number for some system, in the order of the config.
     rows
         System -> critic -> row of the scorecard table: candidates, then checks, each sorted from least to most like
         real text, then the split-half row of real text.
@@ -75,8 +73,8 @@ class Scorecard:
         Systems whose kind is declared a check.
     warned
         Critics with a warning on this corpus.
-    failed
-        Critics that failed on this corpus, which have no cells -> explanation.
+    empty
+        System -> critic -> row of the scorecard table without a number (`EMPTY`), with its reason.
     """
 
     corpus: str
@@ -84,7 +82,38 @@ class Scorecard:
     rows: dict[str, dict[str, pd.Series]]
     declared: frozenset[str]
     warned: frozenset[str]
-    failed: Mapping[str, str] = field(default_factory=dict)
+    empty: Mapping[str, Mapping[str, pd.Series]] = field(default_factory=dict)
+
+    @property
+    def critics_without_numbers(self) -> list[str]:
+        """Return the critics whose cells are all empty."""
+        critics = dict.fromkeys(critic for cells in self.empty.values() for critic in cells)
+        return [critic for critic in critics if critic not in self.critics]
+
+    def cells(self, system: str) -> dict[str, pd.Series]:
+        """Return critic -> cell of a system, the empty ones included."""
+        return {**self.rows[system], **self.empty.get(system, {})}
+
+    def empty_by_reason(self, system: str) -> dict[str, list[str]]:
+        """Return reason -> critics without a number for a system: "not asked: it needs 20 texts"."""
+        named = {critic: _note(cell) or format_cell(cell) for critic, cell in self.empty[system].items()}
+        return group_names(named)
+
+    @cached_property
+    def notes(self) -> dict[str, int]:
+        """Return text -> number of the notes that explain cells without a number or a verdict."""
+        cells = (
+            cell
+            for system in self.rows
+            for row in (self.cells(system), self.at_matched_length(system))
+            for cell in row.values()
+        )
+        texts = dict.fromkeys(note for cell in cells if (note := _note(cell)))
+        return {text: number for number, text in enumerate(texts, 1)}
+
+    def note(self, cell: pd.Series) -> int | None:
+        """Return the number of the note that explains a cell; None if it needs none."""
+        return self.notes.get(_note(cell))
 
     @property
     def systems(self) -> list[str]:
@@ -209,7 +238,7 @@ class Scorecard:
             for critic in cells_a
             if critic in cells_b and _has_verdict(cells_a[critic]) and _has_verdict(cells_b[critic])
         ]
-        ends = [("ci_low", "ci_high"), (f"{_RATIO}_low", f"{_RATIO}_high")]
+        ends = [("ci_low", "ci_high"), (f"{RATIO}_low", f"{RATIO}_high")]
         disjoint = (
             a[low] > b[high] or b[low] > a[high]  # false if a bound is NaN
             for critic in shared
@@ -225,7 +254,7 @@ class Scorecard:
 
     def ratios(self, critic: str) -> dict[str, float]:
         """Return system -> ratio of its latent PPL to real text's for a critic; NaN or absent if undefined."""
-        return {system: float(cells[critic][_RATIO]) for system, cells in self.rows.items() if critic in cells}
+        return {system: float(cells[critic][RATIO]) for system, cells in self.rows.items() if critic in cells}
 
 
 def decide_verdict(value: float, low: float, high: float, margin: float, different: int) -> Verdict:
@@ -243,94 +272,42 @@ def decide_verdict(value: float, low: float, high: float, margin: float, differe
     return UNLIKE if low > 0.5 and different else INCONCLUSIVE
 
 
-def chapters_with_warnings(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> set[ChapterKey]:
-    """Return the (critic, corpus) chapters for which the critic's report items carry a warning."""
-    return {chapter for chapter, contributed in items.items() if any(item.warning for item in contributed)}
+def without_empty_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the scorecard table with a comparison."""
+    return table[~table["verdict"].isin(EMPTY)]
 
 
-def scorecard_table(
-    results: Results, statistics: pd.DataFrame, unusable: Unusable, warned: set[ChapterKey]
-) -> pd.DataFrame:
-    """Build the scorecard table: a row per corpus, system and critic.
-
-    Systems are in the order of the config, columns are `COLUMNS`.
-
-    Parameters
-    ----------
-    results
-        Results of the run.
-    statistics
-        All statistics of the run, with adjusted p-values.
-    unusable
-        Critics, corpora and systems for which the projection is too inaccurate for a verdict.
-    warned
-        (critic, corpus) chapters with a warning.
-    """
-    rows = []
-    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
-    config = results.plan.config.statistics
-    for critic, corpus in results.plan.critics.chapters:
-        chapter = select_rows(statistics, critic, corpus)
-        tests = difference_tests(get_critic(critic), chapter)
-        assessed = {
-            row["system"]: row | _assess(row, tests, config.margin)
-            for row in chapter[chapter["statistic"] == C2ST_AUC].to_dict("records")
-        }
-        smallest = chapter[chapter["statistic"] == MINIMUM_DETECTABLE].set_index("system")["value"]
-        for system, row in assessed.items():
-            if is_matched(system):
-                continue
-            is_unusable = (critic, corpus, system) in unusable
-            rows.append(
-                {
-                    **row,
-                    **look_up_estimate(indexed, (corpus, system, critic, _RATIO), _RATIO),
-                    "check": _is_check(results, system),
-                    "warned": (critic, corpus) in warned,
-                    "c2st_auc": row["value"],
-                    "verdict": NOT_USABLE if is_unusable else row["verdict"],
-                    "smallest": smallest[system],
-                }
-            )
-            if (matched := assessed.get(matched_system(system))) is not None:
-                at_matched = matched | {"smallest": smallest[matched_system(system)]}
-                at_matched |= {"verdict": NOT_USABLE} if is_unusable else {}
-                rows[-1] |= matched_columns(row, at_matched, config.confidence)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _assess(row: Mapping[str, Any], tests: pd.DataFrame, margin: float) -> dict[str, Any]:
-    """Return the verdict on a row of `c2st_auc`, and the numbers of tests of its system and of those that differ."""
-    adjusted = tests.loc[tests["system"] == row["system"], "p_adjusted"]
-    different = int((adjusted < SIGNIFICANT).sum())
-    verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], margin, different)
-    return {"tests": len(adjusted), "different": different, "verdict": verdict}
-
-
-def _is_check(results: Results, system: str) -> bool:
-    if system == SPLIT_HALF:
-        return False
-    return kinds()[results.plan.systems.all[system].kind].data.check
-
-
-def build_scorecards(table: pd.DataFrame, missing: Sequence[Missing] = ()) -> Iterator[Scorecard]:
+def build_scorecards(table: pd.DataFrame) -> Iterator[Scorecard]:
     """Yield the scorecard of every corpus, in the order of the config.
 
     Parameters
     ----------
     table
         Table made by `scorecard_table`.
-    missing
-        Parts of the run that failed.
     """
-    for corpus, cells in table.groupby("corpus", sort=False):
+    for corpus, every in table.groupby("corpus", sort=False):
+        cells = without_empty_cells(every)
         halves = cells["system"] == SPLIT_HALF
         groups = [cells[~halves & ~cells["check"]], cells[~halves & cells["check"]], cells[halves]]
         systems = [system for group in groups for system in _sort_systems(group)]
-        rows = {name: {row["critic"]: row for _, row in cells[cells["system"] == name].iterrows()} for name in systems}
         warned = frozenset(cells.loc[cells["warned"], "critic"])
         critics, checks = list(cells["critic"].unique()), frozenset(groups[1]["system"])
-        yield Scorecard(str(corpus), critics, rows, checks, warned, failed_critics(missing, str(corpus)))
+        yield Scorecard(
+            str(corpus),
+            critics,
+            _by_system(cells, systems),
+            checks,
+            warned,
+            _by_system(every.drop(cells.index), systems),
+        )
+
+
+def _by_system(cells: pd.DataFrame, systems: Sequence[str]) -> dict[str, dict[str, pd.Series]]:
+    """Return system -> critic -> row."""
+    rows: dict[str, dict[str, pd.Series]] = {system: {} for system in systems}
+    for _, row in cells.iterrows():
+        rows[row["system"]][row["critic"]] = row
+    return rows
 
 
 def _sort_systems(group: pd.DataFrame) -> list[str]:
@@ -387,10 +364,20 @@ def _are(number: int) -> str:
 
 
 def format_cell(cell: pd.Series) -> str:
-    """Format a cell: "≠ 93 % [88, 96]"; without the sign of the verdict for real text against itself."""
+    """Format a cell: "≠ 93 % [88, 96]"; without the sign of the verdict for real text against itself.
+
+    A cell without a number has its reason: "not asked: needs 20 texts with section titles".
+    """
     verdict: Verdict = cell["verdict"]
+    if verdict in EMPTY:
+        return f"{verdict}: {cell['reason']}" if cell["reason"] else verdict
     if not _has_verdict(cell):
         return f"{SIGNS[verdict]} {verdict}"
     sign = "" if cell["system"] == SPLIT_HALF else f"{SIGNS[verdict]} "
     low, high = format_percent(cell["ci_low"]), format_percent(cell["ci_high"])
     return f"{sign}{format_percent_inline(cell['c2st_auc'])} [{low}, {high}]"
+
+
+def _note(cell: pd.Series) -> str:
+    """Return the text of the note that explains a cell; "" if it needs none: it has a verdict, or says all itself."""
+    return f"{cell['verdict']}: {cell['explanation']}" if cell["explanation"] else ""

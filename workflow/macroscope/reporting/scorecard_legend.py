@@ -14,8 +14,3 @@ def shown_verdicts(scorecards: Sequence[Scorecard]) -> set[Verdict]:
         for cells in (scorecard.rows[system], scorecard.at_matched_length(system))
         for cell in cells.values()
     }
-
-
-def has_absent_cells(scorecards: Sequence[Scorecard]) -> bool:
-    """Return whether a critic has no cell for a system."""
-    return any(critic not in cells for card in scorecards for cells in card.rows.values() for critic in card.critics)

@@ -1,6 +1,6 @@
 """The scorecard as text for a terminal, with a legend of its signs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 import pandas as pd
@@ -17,7 +17,8 @@ AT_MATCHED_LENGTH = "at matched length"
 def render_scorecards(scorecards: Sequence[Scorecard]) -> str:
     """Render scorecards as text for a terminal, a block per corpus; see `render_legend` for the signs.
 
-    Critics that failed have a column of their own. Below a system stand its numbers at matched length, if it has any.
+    Below a system stand its numbers at matched length, if it has any. Critics without any number have no column: a
+    terminal is narrow. Below the table they are named, and notes say why cells have no number.
     """
     blocks = []
     for scorecard in scorecards:
@@ -27,20 +28,41 @@ def render_scorecards(scorecards: Sequence[Scorecard]) -> str:
         rows = []
         for heading, systems in scorecard.groups:
             rows += [{"": heading.partition(":")[0] + ":"}] if heading else []
-            failed = dict.fromkeys(scorecard.failed, "failed")
             for system in systems:
-                rows.append(_render_row(readable_name(system), scorecard.rows[system], heads) | failed)
+                rows.append(_render_row(scorecard, readable_name(system), scorecard.cells(system), heads))
                 if matched := scorecard.at_matched_length(system):
-                    rows.append(_render_row(AT_MATCHED_LENGTH, matched, heads))
-        block = pd.DataFrame(rows, columns=["", *heads.values(), *scorecard.failed]).fillna("")
+                    rows.append(_render_row(scorecard, AT_MATCHED_LENGTH, matched, heads))
+        block = pd.DataFrame(rows, columns=["", *heads.values()]).fillna("")
         with pd.option_context("display.unicode.east_asian_width", True):
             text = block.to_string(index=False)
-        blocks.append((f"{scorecard.corpus}\n" if len(scorecards) > 1 else "") + text)
+        heading = f"{scorecard.corpus}\n" if len(scorecards) > 1 else ""
+        notes = describe_empty_cells(scorecard)
+        blocks.append(heading + "\n".join([text, *([""] if notes else []), *notes]))
     return "\n\n".join(blocks)
 
 
-def _render_row(title: str, cells: dict[str, pd.Series], heads: dict[str, str]) -> dict[str, str]:
-    return {"": title, **{head: format_cell(cells[critic]) for critic, head in heads.items() if critic in cells}}
+def _render_row(
+    scorecard: Scorecard, title: str, cells: Mapping[str, pd.Series], heads: Mapping[str, str]
+) -> dict[str, str]:
+    return {"": title} | {
+        head: format_noted_cell(scorecard, cells[critic]) for critic, head in heads.items() if critic in cells
+    }
+
+
+def format_noted_cell(scorecard: Scorecard, cell: pd.Series) -> str:
+    """Format a cell with the number of the note that explains it, if it has one: "– not usable (2)"."""
+    number = scorecard.note(cell)
+    return format_cell(cell) if number is None else f"{format_cell(cell)} ({number})"
+
+
+def describe_empty_cells(scorecard: Scorecard) -> list[str]:
+    """Return the notes on cells without a number, and before them a line about the critics that have no number."""
+    lines = []
+    if critics := scorecard.critics_without_numbers:
+        first = [next(cells[critic] for cells in scorecard.empty.values() if critic in cells) for critic in critics]
+        named = (f"{cell['critic']}, {format_noted_cell(scorecard, cell)}" for cell in first)
+        lines.append(f"Critics without numbers: {'; '.join(named)}.")
+    return [*lines, *(f"({number}) {text}" for text, number in scorecard.notes.items())]
 
 
 def readable_name(system: str) -> str:

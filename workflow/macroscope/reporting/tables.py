@@ -30,7 +30,7 @@ from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
-from macroscope.reporting.scorecard import chapters_with_warnings, scorecard_table
+from macroscope.reporting.scorecard_table import chapters_with_warnings, scorecard_table
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.tables import write_csv
 
@@ -63,7 +63,7 @@ def write_tables(config: Path, output: Path) -> None:
     statistics.csv
         All statistics, in tidy format.
     scorecard.csv
-        Corpus x system x critic: detectability of single documents, and the verdict.
+        Corpus x system x critic: detectability of single documents, and the verdict; or the reason why there is none.
     matched_length.csv
         Texts and words that are cut for comparisons at matched length, and detectability by length alone, if the config
         requests such comparisons.

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.reporting.scorecard import FILE
+from macroscope.reporting.matched_length import MATCHED
+from macroscope.reporting.scorecard import COLUMNS, FILE
 from macroscope.tables import read_csv
 
 
@@ -14,8 +15,11 @@ def read_warnings(tables: Path) -> pd.DataFrame:
 
 
 def read_scorecard(tables: Path) -> pd.DataFrame:
-    """Read the scorecard table from the folder of the tables."""
-    return read_csv(tables / FILE)
+    """Read the scorecard table from the folder of the tables; cells that need no reason have ""."""
+    table = read_csv(tables / FILE).reindex(columns=list(COLUMNS))
+    texts = ["reason", "explanation", f"{MATCHED}_explanation"]
+    table[texts] = table[texts].astype(object).fillna("")  # a column without any is one of numbers
+    return table
 
 
 def read_statistics(tables: Path) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from macroscope.number_formats import number
 from macroscope.tables import read_csv
 
 COMMON_ERRORS = 5
+_EXPLAINED = "Errors of the section classifier explain the whole difference in latent PPL."
 
 
 def items(findings: Findings) -> list[ReportItem]:
@@ -86,7 +87,7 @@ def _errors_item(findings: Findings) -> list[ReportItem]:
             "errors explain the difference": table["explained"].map({True: "yes: not usable", False: "no"}),
         }
     )
-    explained = frozenset(table.loc[table["explained"], "system"])
+    explained = dict.fromkeys(table.loc[table["explained"], "system"], _EXPLAINED)
     title = "Latent PPL by classification errors alone"
     return [ReportItem("classification_errors", title, table=shown, unusable_systems=explained)]
 

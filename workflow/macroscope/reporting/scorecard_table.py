@@ -1,0 +1,129 @@
+"""The table of the scorecard: a row per corpus, system and critic, with a number, or the reason why there is none."""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import pandas as pd
+
+from macroscope.critics import get_critic
+from macroscope.critics.declaration import difference_tests
+from macroscope.critics.findings import ReportItem
+from macroscope.matched_length import is_matched, matched_system
+from macroscope.missing import Missing
+from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.reporting.formats import look_up_estimate
+from macroscope.reporting.headline import ChapterKey, Unusable
+from macroscope.reporting.matched_length import matched_columns
+from macroscope.reporting.results import Results, select_rows
+from macroscope.reporting.scorecard import COLUMNS, FAILED, NOT_ASKED, NOT_USABLE, RATIO, decide_verdict
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
+from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.systems import kinds
+
+
+def chapters_with_warnings(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> set[ChapterKey]:
+    """Return the (critic, corpus) chapters for which the critic's report items carry a warning."""
+    return {chapter for chapter, contributed in items.items() if any(item.warning for item in contributed)}
+
+
+def scorecard_table(
+    results: Results, statistics: pd.DataFrame, unusable: Unusable, warned: set[ChapterKey]
+) -> pd.DataFrame:
+    """Build the scorecard table: a row per corpus, system and critic, also for cells that have no number.
+
+    Systems are in the order of the config, columns are `COLUMNS`. Rows without a number have its reason from where it
+    is known: the plan (`plan.comparisons`), the critic's report, or the two-sample test.
+
+    Parameters
+    ----------
+    results
+        Results of the run.
+    statistics
+        All statistics of the run, with adjusted p-values.
+    unusable
+        Critics, corpora and systems for which the projection is too inaccurate for a verdict.
+    warned
+        (critic, corpus) chapters with a warning.
+    """
+    rows = []
+    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
+    config = results.plan.config.statistics
+    for critic, corpus in results.plan.critics.chapters:
+        chapter = select_rows(statistics, critic, corpus)
+        tests = difference_tests(get_critic(critic), chapter)
+        assessed = {
+            row["system"]: row | _assess(row, tests, config.margin)
+            for row in chapter[chapter["statistic"] == C2ST_AUC].to_dict("records")
+        }
+        smallest = chapter[chapter["statistic"] == MINIMUM_DETECTABLE].set_index("system")["value"]
+        for system, row in assessed.items():
+            if is_matched(system):
+                continue
+            why_unusable = unusable.reason(critic, corpus, system)
+            rows.append(
+                {
+                    **row,
+                    "reason": "",
+                    "explanation": _explain(row, why_unusable),
+                    **look_up_estimate(indexed, (corpus, system, critic, RATIO), RATIO),
+                    "check": _is_check(results, system),
+                    "warned": (critic, corpus) in warned,
+                    "c2st_auc": row["value"],
+                    "verdict": row["verdict"] if why_unusable is None else NOT_USABLE,
+                    "smallest": smallest[system],
+                }
+            )
+            if (matched := assessed.get(matched_system(system))) is not None:
+                at_matched = matched | {"smallest": smallest[matched_system(system)]}
+                at_matched["explanation"] = _explain(matched, why_unusable)
+                at_matched |= {} if why_unusable is None else {"verdict": NOT_USABLE}
+                rows[-1] |= matched_columns(row, at_matched, config.confidence)
+    rows += _empty_cells(results, {(row["corpus"], row["system"]) for row in rows})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _explain(row: Mapping[str, Any], why_unusable: str | None) -> str:
+    """Return why a row of `c2st_auc` is not usable, or undefined; "" if it is neither."""
+    if why_unusable is not None:
+        return why_unusable
+    return "" if pd.isna(row["reason"]) else str(row["reason"])
+
+
+def _empty_cells(results: Results, filled: Set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each cell without a number: those of systems that some critic judges, and of real text.
+
+    Parameters
+    ----------
+    filled
+        (corpus, system) of the other rows.
+    """
+    for (critic, corpus, name), why in results.plan.critics.empty_cells.items():
+        system = SPLIT_HALF if name == CONTROL else name
+        if (corpus, system) not in filled:
+            continue
+        if isinstance(why, Missing):
+            told = {"verdict": FAILED, "reason": "", "explanation": why.details}
+        else:
+            told = {"verdict": NOT_ASKED, "reason": why.reason, "explanation": why.explanation}
+        yield {
+            "corpus": corpus,
+            "system": system,
+            "check": _is_check(results, system),
+            "critic": critic,
+            "warned": False,
+            **told,
+        }
+
+
+def _assess(row: Mapping[str, Any], tests: pd.DataFrame, margin: float) -> dict[str, Any]:
+    """Return the verdict on a row of `c2st_auc`, and the numbers of tests of its system and of those that differ."""
+    adjusted = tests.loc[tests["system"] == row["system"], "p_adjusted"]
+    different = int((adjusted < SIGNIFICANT).sum())
+    verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], margin, different)
+    return {"tests": len(adjusted), "different": different, "verdict": verdict}
+
+
+def _is_check(results: Results, system: str) -> bool:
+    if system == SPLIT_HALF:
+        return False
+    return kinds()[results.plan.systems.all[system].kind].data.check
