@@ -175,7 +175,12 @@ class Comparison:
 
     @property
     def _remarks(self) -> list[str]:
-        warned = [f"Warning ({row.critic}, {row.title}): {row.warning}" for row in self.warnings.itertuples()]
+        in_notes = set(self.detectability["explanation"])
+        warned = [
+            f"Warning ({row.critic}, {row.title}): {row.warning}"
+            for row in self.warnings.itertuples()
+            if row.warning not in in_notes
+        ]
         missing = [f"Missing: {entry.name} {entry.explanation}" for entry in self.missing if not entry.is_in_scorecard]
         unmatched = self._plan.critics.unmatched
         lengths = describe_lengths(read_matched_lengths(self._tables), self.detectability, unmatched)

@@ -192,7 +192,10 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
         for sentence in notes:
             print(f"\n{sentence}")
+        in_notes = set(scorecard["explanation"])
         for critic_of, _, title, warning in warnings.itertuples(index=False):
+            if warning in in_notes:
+                continue
             print(f"\nWarning ({critic_of}, {title}): {warning}")
         for entry in missing:
             if not entry.is_in_scorecard:
