@@ -1,6 +1,8 @@
 """Figures: systems are plotted as their kind declares, and the control is the system of that name."""
 
 import pandas as pd
+import pytest
+from matplotlib.text import Text
 
 from macroscope.reporting.figures import plot_latent, plot_perplexity
 from macroscope.systems import kinds
@@ -55,3 +57,33 @@ def test_every_model_with_a_perplexity_is_plotted():
         "hidden semi-Markov model",
     }
     assert {2.0, 5.0} <= {float(x) for line in axes.lines for x in line.get_xdata()}
+
+
+def perplexities(points):
+    """Return rows of the headline table from (system, word PPL, latent PPL), and real text."""
+    rows = headline(("control", "control", 1.0), *((system, "language_model", y) for system, _, y in points))
+    rows["coherence_latent_ppl_low"] *= 0.97
+    rows["coherence_latent_ppl_high"] *= 1.03
+    words = pd.Series([float("nan"), *(x for _, x, _ in points)])
+    return rows.assign(word_ppl=words, word_ppl_low=0.97 * words, word_ppl_high=1.03 * words)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [("smollm2", 28.0, 6.30), ("smollm2-nucleus", 28.0, 6.31)],
+        [("smollm2", 28.0, 6.0), ("smollm2-nucleus", 28.0, 6.2), ("smollm2-top-k", 28.0, 6.4), ("bigram", 300.0, 9.0)],
+        [(f"model-with-a-long-name-{n}", 20.0 + 15 * (n % 6), 5.0 + n // 6) for n in range(30)],
+    ],
+)
+def test_labels_of_perplexities_are_apart(points):
+    figure = plot_perplexity(perplexities(points), "coherence", "corpus")
+    (axes,) = figure.axes
+    figure.canvas.draw()
+    boxes = [Text.get_window_extent(label) for label in axes.texts]  # without lines to points
+    assert len(boxes) == len(points)
+    covered = sum(a.overlaps(b) for number, a in enumerate(boxes) for b in boxes[:number])
+    assert covered == 0 if len(points) < 10 else covered < len(points)
+    assert all(
+        box.x0 >= axes.bbox.x0 and box.x1 <= axes.bbox.x1 for box in boxes[: len(boxes) if len(points) < 10 else 0]
+    )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.reporting.headline import _prior_columns, display_headline, latent_measure
+from macroscope.reporting.headline import SETTING, _prior_columns, display_headline, latent_measure
 
 
 def statistics(ppl, ratio):
@@ -16,7 +16,16 @@ def statistics(ppl, ratio):
 
 def shown(critic, ppl, ratio):
     numbers = _prior_columns(pd.concat({critic: statistics(ppl, ratio)}), (critic,), "")
-    row = {"system": "lm", "setting": "", "decoding": "", "corpus": "c", "n": 10, "n_paired": 0, "word_ppl": np.nan}
+    row = {
+        "system": "lm",
+        "kind": "language_model",
+        "setting": "",
+        "decoding": "",
+        "corpus": "c",
+        "n": 10,
+        "n_paired": 0,
+        "word_ppl": np.nan,
+    }
     headline = pd.DataFrame([row | {f"{critic}_usable": True} | numbers])
     return numbers, display_headline(headline).iloc[0]
 
@@ -35,6 +44,22 @@ def test_a_density_has_an_nll_and_a_difference():
     assert row["Latent NLL per dimension (languages)"] == "-203 [-203, -203]"
     assert "Latent PPL (languages)" not in row
     assert row["− detectable (languages)"] == "0.182"
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "decoding", "shown"),
+    [
+        ("files", "files", "", "your texts"),
+        ("control", "control", "", "real text"),
+        ("language_model", "W/ Title", "ancestral", "W/ Title"),
+        ("language_model", "", "nucleus p=0.9", "nucleus p=0.9"),
+        ("language_model", "", "ancestral", "language model"),
+    ],
+)
+def test_what_a_system_is_in_the_readers_words(kind, setting, decoding, shown):
+    row = {"system": "x", "corpus": "c", "n": 10, "n_paired": 0, "word_ppl": np.nan}
+    headline = pd.DataFrame([row | {"kind": kind, "setting": setting, "decoding": decoding}])
+    assert display_headline(headline)[SETTING].tolist() == [shown]
 
 
 def test_every_critic_with_a_prior_has_a_measure():

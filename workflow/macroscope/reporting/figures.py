@@ -39,6 +39,7 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
 from macroscope.reporting.human_study import read_systems, study_folder, systems_stem
+from macroscope.reporting.point_labels import label_points
 from macroscope.reporting.probability_figure import plot_probabilities
 from macroscope.reporting.results import Results, plot_overview
 from macroscope.reporting.written_tables import read_statistics
@@ -242,17 +243,15 @@ def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
                 color=colour,
                 label=label,
             )
-        middle = models["word_ppl"].mean()
-        for label, (_, row) in zip(shorten(list(models["system"]), LONGEST_LABEL), models.iterrows(), strict=True):
-            side, shift = ("left", 6) if row["word_ppl"] <= middle else ("right", -6)  # towards the middle
-            place = (row["word_ppl"], row[name])
-            axes.annotate(label, place, xytext=(shift, 6), textcoords="offset points", ha=side)
         axes.margins(0.15)
         if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["system"] == CONTROL)]):
             axes.set_yscale("log")
         axes.set(xlabel="word perplexity on the test split", ylabel=f"{_axis(critic)} ({critic})")
         title_panel(axes, corpus)
         add_legend(figure)
+        figure.canvas.draw()  # the layout decides where the points are
+        places = list(zip(models["word_ppl"], models[name], strict=True))
+        label_points(axes, shorten(list(models["system"]), LONGEST_LABEL), places)
     return figure
 
 

@@ -20,8 +20,11 @@ from macroscope.reporting.formats import (
 )
 from macroscope.reporting.results import Results, select_rows
 from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.systems import kinds
 from macroscope.tables import read_csv
 
+SETTING = "Kind or setting"
+"""Title of the column that describes a system in the headline for readers."""
 ChapterKey = tuple[str, str]
 """(critic, corpus)"""
 
@@ -180,7 +183,7 @@ def display_headline(headline: pd.DataFrame, critic: str | None = None) -> pd.Da
     shown: dict[str, Sequence[str]] = {}
     if headline["corpus"].nunique() > 1:
         shown["Corpus"] = headline["corpus"]
-    shown |= {"System": headline["system"].replace(READABLE_NAMES), "Setting": _settings(headline)}
+    shown |= {"System": headline["system"].replace(READABLE_NAMES), SETTING: _settings(headline)}
     shown["n"] = headline["n"].map("{:,.0f}".format)
     if (headline["n_paired"] > 0).any():
         shown["in pairs"] = headline["n_paired"].map("{:,.0f}".format)
@@ -226,6 +229,11 @@ def _format_counts(system: str, different: float, tests: float) -> str:
 
 
 def _settings(headline: pd.DataFrame) -> list[str]:
-    """Return setting and decoding rule of every row: "W/ Title, nucleus p=0.9"; ancestral sampling is not named."""
-    rules = ["" if rule == "ancestral" else rule for rule in headline["decoding"]]
-    return [", ".join(filter(None, pair)) for pair in zip(headline["setting"], rules, strict=True)]
+    """Return setting and decoding rule of every row: "W/ Title, nucleus p=0.9"; ancestral sampling is not named.
+
+    A system without a setting has the label of its kind, such as "your texts".
+    """
+    settings = headline["setting"].where(headline["setting"] != headline["kind"], "")
+    rules = headline["decoding"].where(headline["decoding"] != "ancestral", "")
+    labels = [kinds()[kind].data.label for kind in headline["kind"]]
+    return [", ".join(filter(None, pair)) or label for *pair, label in zip(settings, rules, labels, strict=True)]

@@ -12,7 +12,7 @@ from macroscope.reporting.chapters import Contribution, critic_page
 from macroscope.reporting.differences import Difference, differences_table, find_differences
 from macroscope.reporting.examples import Example, find_example
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
-from macroscope.reporting.headline import display_headline
+from macroscope.reporting.headline import SETTING, display_headline
 from macroscope.reporting.html_blocks import Block, Captions, html_table, item_block, system_page
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import NOT_USABLE, UNLIKE, Scorecard, Verdict
@@ -134,7 +134,7 @@ def system_pages(
                 critic_page(critic, corpus),
                 cell,
                 find_differences(statistics, critic, corpus, system),
-                html_table(display_headline(row, critic).drop(columns=["System", "Setting"])),
+                html_table(display_headline(row, critic).drop(columns=["System", SETTING])),
                 [*_blocks(items[critic], system, critic, corpus, captions)],
             )
             for critic, cell in sorted(cells.items(), key=_detectability_key)
