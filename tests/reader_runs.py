@@ -106,9 +106,9 @@ def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
     return config
 
 
-def built_reader(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
+def built_reader(folder: Path, systems: dict[str, int]) -> Path:
     """Write a run and its reader, and return the reader's folder."""
-    write_run(folder, systems, words)
+    write_run(folder, systems)
     with chdir(folder):
         write_reader(Path("results/r1/config.json"), Path("results/r1/reader"))
     return folder / "results" / "r1" / "reader"

@@ -17,7 +17,7 @@ from macroscope.critics import critics
 from macroscope.critics.attributions import read_attributions, read_real_scores, read_scores
 from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
 from macroscope.critics.features import feature_extractor
-from macroscope.critics.latents import custom_metadata, gather, open_latents, read_signature
+from macroscope.critics.latents import custom_metadata, gather, open_latents, read_metadata
 from macroscope.critics.two_sample_test import group_files
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
@@ -120,7 +120,7 @@ def test_latents_have_the_signature_of_their_options(bench):
     if "signature" not in bench.critic.data.stages["project"].value_names:
         pytest.skip(f"{bench.critic.name} does not sign its latents")
     signed = f"{signature(bench.critic, bench.options, 'project')}|run_seed:1"
-    assert read_signature(bench.path("latents")) == signed
+    assert read_metadata(bench.path("latents"))["signature"] == signed
 
 
 def test_scores_have_their_columns_and_one_row_per_document(bench):

@@ -36,7 +36,6 @@ IS_CHECKOUT = PACKAGE.parent == REPOSITORY / "workflow"
 SNAKEFILE = REPOSITORY / "Snakefile"
 SNAKEMAKE_PROFILE = REPOSITORY / "profiles" / "default"
 RESOURCES = REPOSITORY / "resources"
-SCHEMAS = REPOSITORY / "workflow" / "schemas"
 CAPTIONS = REPOSITORY / "workflow" / "report"
 SCRIPTS = REPOSITORY / "workflow" / "scripts"
 

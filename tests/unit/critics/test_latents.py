@@ -16,7 +16,6 @@ from macroscope.critics.latents import (
     read_latents,
     read_metadata,
     read_numbers,
-    read_signature,
     read_vectors,
     set_width,
     stream_latents,
@@ -64,7 +63,7 @@ def test_latents_are_read_as_they_were_written(written):
     batches = list(stream_latents(written, DECLARED, ["words"]))
     assert [batch.to_pydict() for batch in batches] == [{"words": [0, 1, 2]}, {"words": [3, 4]}]
     assert read_latents(written, DECLARED, ["words", "id"]).column_names == ["words", "id"]
-    assert read_signature(written) == "s"
+    assert read_metadata(written)["signature"] == "s"
     assert read_metadata(written) == {"signature": "s", "counts": {"documents": 5}}
 
 

@@ -34,9 +34,9 @@ DENG2022 = {
 DENG2022_SYSTEMS = ["gpt-neo-no-titles", "gpt-neo-titles", "gpt2-no-titles", "gpt2-titles", "human"]
 
 
-def correlate_one(x, y, coefficient, resampling=RESAMPLING):
+def correlate_one(x, y, coefficient):
     """Return value, low, high and p of one statistic without seeds."""
-    correlations = correlate(np.asarray(x, dtype=float)[None, None], y, coefficient, resampling)
+    correlations = correlate(np.asarray(x, dtype=float)[None, None], y, coefficient, RESAMPLING)
     return correlations.value[0], correlations.low[0], correlations.high[0], correlations.p_value[0]
 
 

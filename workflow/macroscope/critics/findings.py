@@ -1,6 +1,6 @@
 """Findings of a critic on one corpus, and the items of the report that it makes of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,12 +154,6 @@ class ReportItem:
             return None
         shown = self.table.drop(columns=list(self.hidden)).replace(dict(self.labels))
         return shown.assign(system=shown["system"].replace(READABLE_NAMES)) if "system" in shown else shown
-
-
-Report = Callable[[Findings], list[ReportItem]]
-"""Type of the stage `report`."""
-Overview = Callable[[Findings], None]
-"""Type of the stage `overview`: it plots all systems side by side and saves each figure as `Findings.figure`."""
 
 
 def passage_items(findings: Findings, title: str) -> list[ReportItem]:

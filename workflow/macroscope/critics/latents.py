@@ -149,11 +149,6 @@ def read_metadata(path: Path, schema: pa.Schema | None = None) -> dict[str, Any]
         return dict(json.loads((file.metadata.metadata or {}).get(METADATA_KEY, b"{}")))
 
 
-def read_signature(path: Path) -> str:
-    """Read the signature of latents: key:value pairs joined by '|', or "" if the file has no signature."""
-    return str(read_metadata(path).get("signature", ""))
-
-
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 

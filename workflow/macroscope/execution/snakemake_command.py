@@ -11,7 +11,7 @@ from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE
 _PROFILE = "--workflow-profile"
 
 
-def snakemake_command(config: Path, arguments: Sequence[str] = ()) -> list[str]:
+def snakemake_command(config: Path, arguments: Sequence[str]) -> list[str]:
     """Return the words of the command.
 
     Parameters

@@ -99,7 +99,7 @@ def read_policy(path: Path) -> Policy:
         raise MacroscopeError(describe_errors(error, path, models)) from None
 
 
-def require_matches(policy: Policy, names: Iterable[tuple[str, str, str, str]], excused: Collection[int] = ()) -> None:
+def require_matches(policy: Policy, names: Iterable[tuple[str, str, str, str]], excused: Collection[int]) -> None:
     """Check that every rule matches a statistic of at least one run.
 
     Parameters

@@ -165,7 +165,7 @@ def system_page(corpus: str, system: str) -> str:
     return f"system.{corpus}.{system}"
 
 
-def reader_address(corpus: str, system: str, document: str, critic: str, *, rising: bool = False) -> str:
+def reader_address(corpus: str, system: str, document: str, critic: str, *, rising: bool) -> str:
     """Return the link to a document in the reader with a critic's marks, relative to the folder of the run.
 
     Parameters

@@ -10,6 +10,8 @@ import pandas as pd
 from macroscope.execution.resource_usage import usage_said
 
 COLUMNS = ["jobs", "seconds", "longest", "cpu_seconds", "megabytes"]
+_SHOWN = 12
+"""Number of rules that the text names."""
 
 
 def times_by_rule(logs: Path) -> pd.DataFrame:
@@ -46,11 +48,11 @@ def times_by_rule(logs: Path) -> pd.DataFrame:
     return times.sort_values(["seconds", "jobs"], ascending=False, kind="stable")[COLUMNS]
 
 
-def render_times(times: pd.DataFrame, rows: int = 12) -> str:
+def render_times(times: pd.DataFrame) -> str:
     """Render the longest-running rules, the sum of the others, and the total as text; "" without benchmarks."""
     if times.empty:
         return ""
-    shown, others = times.iloc[:rows], times.iloc[rows:]
+    shown, others = times.iloc[:_SHOWN], times.iloc[_SHOWN:]
     named = [(str(rule), row) for rule, row in shown.iterrows()]
     if len(others):
         named.append((f"{len(others)} other rules", _total(others)))

@@ -54,7 +54,7 @@ def jackknife_interval_of_texts(
     documents: ArrayLike,
     statistic: Callable[[NDArray[np.bool_]], ArrayLike],
     confidence: float,
-    most: int = MOST_GROUPS,
+    most: int,
 ) -> tuple[Array, Array, Array]:
     """Compute value and interval of a statistic of texts; see `jackknife_interval`.
 

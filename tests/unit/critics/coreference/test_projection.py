@@ -126,12 +126,10 @@ class _Serial:
     map = staticmethod(map)
 
 
-def train_on(tmp_path, documents, threads=1, options=RULES, mentions=None):
+def train_on(tmp_path, documents, threads=1):
     path = write(tmp_path / "documents.parquet", [replace(document, split="train") for document in documents])
     output = tmp_path / "inference"
-    training.train(
-        path, mentions, options=options, threads=threads, checkpoints=tmp_path / "checkpoints", output=output
-    )
+    training.train(path, None, options=RULES, threads=threads, checkpoints=tmp_path / "checkpoints", output=output)
     return output
 
 

@@ -16,13 +16,13 @@ def matches(rows, scores):
     return Matches(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32))
 
 
-def replace_by_matches(sentences, owners, numbers, similarity=None, limit=ANY, most=100, once=True, pool=None):
-    """Replace the sentences with these numbers by each other, or by those of a pool."""
+def replace_by_matches(sentences, owners, numbers, similarity=None, limit=ANY, most=100):
+    """Replace the sentences with these numbers by each other, each used once."""
     owners = np.asarray(owners)
-    candidates = Pool.of(sentences, numbers if pool is None else pool, owners)
+    candidates = Pool.of(sentences, numbers, owners)
     texts = [sentences[number] for number in numbers]
     matched = find_best_matches(candidates.texts, texts, most)
-    return find_replacements(texts, owners[numbers], candidates, matched, similarity, limit, once, 0)
+    return find_replacements(texts, owners[numbers], candidates, matched, similarity, limit, True, 0)
 
 
 def by_table(values):

@@ -10,9 +10,9 @@ from macroscope.systems.translation.network import END, PAD, Size, Translator
 from macroscope.systems.translation.pairs import pad_rows
 
 
-def _network(autoregressive, vocabulary=12, longest=9):
+def _network(autoregressive):
     torch.manual_seed(0)
-    return Translator(Size(vocabulary, longest, 1, 2, 16, 32, 0.0, autoregressive)).eval()
+    return Translator(Size(12, 9, 1, 2, 16, 32, 0.0, autoregressive)).eval()
 
 
 ORIGINALS = pad_rows([[3, 4, 5, 6], [7, 8]])

@@ -21,6 +21,8 @@ from macroscope.tables import write_csv
 UNLIKELY_SHOWN = 30
 RANDOM_SHOWN = 50
 PASSAGES = 6
+_AROUND = 110
+"""Characters of an excerpt on each side of its mention."""
 BEFORE, AFTER = 600, 300
 """Characters of a passage before and after its least likely mention."""
 
@@ -167,9 +169,9 @@ def _read_texts(texts: Collection, ids: Iterable[str]) -> dict[str, str]:
     return {document.id: document.text for document in texts if document.id in wanted}
 
 
-def _cut_excerpt(text: str, start: int, end: int, around: int = 110) -> str:
+def _cut_excerpt(text: str, start: int, end: int) -> str:
     """Return the words around a mention, with the mention in brackets."""
-    before, after = text[max(0, start - around) : start], text[end : end + around]
-    before = before if start <= around else "… " + before.partition(" ")[2]
-    after = after if end + around >= len(text) else after.rpartition(" ")[0] + " …"
+    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    before = before if start <= _AROUND else "… " + before.partition(" ")[2]
+    after = after if end + _AROUND >= len(text) else after.rpartition(" ")[0] + " …"
     return " ".join(f"{before}[{text[start:end]}]{after}".split())

@@ -98,7 +98,7 @@ def infer(
     return _best([_maximise(problem, mean, variance, convergence) for mean in means])
 
 
-def mixture_strengths(problem: "_Problem", iterations: int = MIXTURE_ITERATIONS) -> Tensor:
+def mixture_strengths(problem: "_Problem") -> Tensor:
     """Return the topic strengths of each document's most probable mixture of topics: documents x dimensions.
 
     The mixture is fitted by EM, without covariances of the topics, and with one more word than the document has, which
@@ -107,7 +107,7 @@ def mixture_strengths(problem: "_Problem", iterations: int = MIXTURE_ITERATIONS)
     model, words = problem.model, problem.words
     prior = torch.softmax(model.strengths(model.mean[None]), dim=1)
     shares = prior.expand(len(words), -1)
-    for _ in range(iterations):
+    for _ in range(MIXTURE_ITERATIONS):
         mixed = torch.bmm(problem.likelihood, shares[:, :, None])[:, :, 0].clamp(min=_LEAST)
         expected = shares * torch.bmm((words.counts / mixed)[:, None], problem.likelihood)[:, 0]
         shares = (expected + prior) / (expected.sum(dim=1, keepdim=True) + 1)

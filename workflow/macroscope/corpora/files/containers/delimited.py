@@ -29,7 +29,7 @@ class _NotSeparated(MacroscopeError):
     """Lines that are not valid with a separator and with quotation marks around cells."""
 
 
-def is_delimited(beginning: bytes, named: Collection[str] = ()) -> bool:
+def is_delimited(beginning: bytes, named: Collection[str]) -> bool:
     """Return whether the first line of a file names two or more columns, and a known field among them."""
     # Lines may end with carriage returns alone, as in files of old spreadsheets.
     line = io.StringIO(beginning.decode("utf-8-sig", "replace"), newline=None).readline().strip()
@@ -37,7 +37,7 @@ def is_delimited(beginning: bytes, named: Collection[str] = ()) -> bool:
     return any(len(row) > 1 and has_known_name(row, known_names(named)) for row in rows)
 
 
-def open_delimited(path: Path, named: Collection[str] = ()) -> Rows:
+def open_delimited(path: Path, named: Collection[str]) -> Rows:
     """Return the rows of a file of separated values.
 
     Parameters

@@ -27,7 +27,7 @@ _FEW_FILES, _MANY_LINES = 20, 20
 """Numbers of files, too few to be compared as one text each, and of lines, more than most texts have."""
 
 
-def open_text(path: Path, separator: str | None = None) -> Rows:
+def open_text(path: Path, separator: str | None) -> Rows:
     """Return the texts of a text file.
 
     Parameters

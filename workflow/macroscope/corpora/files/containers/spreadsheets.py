@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
-def open_spreadsheet(path: Path, named: Collection[str] = ()) -> Rows:
+def open_spreadsheet(path: Path, named: Collection[str]) -> Rows:
     """Return the rows of the first sheet that has a column with a known name; without one, of the first with cells.
 
     Parameters
