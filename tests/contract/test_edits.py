@@ -40,8 +40,6 @@ RULES = {
         "explain_coherence",
         *(f"compare_{critic}" for critic in ("languages", "narrative", "tendencies", "topics")),
         *(f"compare_scores_{critic}" for critic in CRITICS_WITH_PRIOR),  # further numbers of documents
-        *(f"compare_pairs_{critic}" for critic in ("clusters", "strings", "tendencies", *CRITICS_WITH_PRIOR)),
-        *(f"summarise_perplexity_{kind}" for kind in ("hsmm", "language_model", "ngram")),
         *TABLES,
         "write_reader",  # flags
     },

@@ -20,8 +20,8 @@ from macroscope.reporting.matched_length import describe_lengths, read_matched_l
 from macroscope.reporting.scorecard import build_scorecards, format_cell
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
 from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
-from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
 from macroscope.statistics.pairing_keys import OPENING
+from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
 _REPORT = ("report.html", "pages", "reader", "figures", "tables")
 """Files and folders of a report; the page and the folders refer to each other."""

@@ -1,7 +1,7 @@
 """Features of single documents under a critic, for the classifier of `statistics.classifier_two_sample_test`.
 
 A critic with a prior uses its scores: T(x) per state, the number of states, the posterior's entropy per state, further
-numbers (`statistics.document_numbers`), and the categories of the document's latents (column `categories`). Other
+numbers (`statistics.score_tables`), and the categories of the document's latents (column `categories`). Other
 critics use the numeric columns of their latents. A critic with further features declares a function for them
 (`Critic.features`).
 """
@@ -21,8 +21,8 @@ from macroscope.registry import Plugin
 from macroscope.stages import load
 from macroscope.statistics.category_counts import CATEGORIES
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.document_numbers import NUMBER
 from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.score_tables import NUMBER
 
 FeatureExtractor = Callable[[Path, Path | None], DocumentFeatures]
 """(latents, scores or None without a prior) of a system -> features of its documents."""

@@ -15,7 +15,6 @@ from macroscope.options import CONTROL
 from macroscope.registry import Plugin
 from macroscope.resampling import Resampling
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, two_sample_test
-from macroscope.statistics.comparison import read_scores
 from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.pairs import (
     AUC,
@@ -29,6 +28,7 @@ from macroscope.statistics.pairs import (
     mover_difference,
 )
 from macroscope.statistics.permutation_groups import build_permutation
+from macroscope.statistics.score_tables import read_scores
 from macroscope.tables import read_csv, write_csv
 
 BETWEEN_SYSTEMS: str = f"{C2ST_AUC}_between_systems"

@@ -1,4 +1,4 @@
-"""Tidy tables of statistics from the files of a comparison."""
+"""Comparison of two tables of scores: the statistics of T(x), of categories and of further numbers, as a tidy table."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.category_counts import CATEGORIES, read_category_counts
-from macroscope.statistics.document_number_statistics import compare_numbers, describe_numbers
-from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
-from macroscope.statistics.latent import compare_scores, pooled_perplexity
+from macroscope.statistics.columns import compare_columns, mean_interval
+from macroscope.statistics.latent import compare_scores
+from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.tidy import NO_PAIRS, Estimate, find_pairs, sized_row, write_statistics
+from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers, read_scores
+from macroscope.statistics.tidy import NO_PAIRS, ROWS, Estimate, find_pairs, rows_table, sized_row, write_statistics
 
 
 def compare_score_files(
@@ -36,7 +36,7 @@ def compare_score_files(
         Scores of the control and of the system (Parquet). The same path twice gives the control's own rows, without
         p-values. If both have a column `categories` (a list of names for each document, such as its section transitions
         or the n-grams of its chain), the divergences of `statistics.categorical` between the samples are computed as
-        well. Further numbers of documents are described and compared by `statistics.document_numbers`.
+        well. Further numbers (`statistics.score_tables`) are described, and compared.
     output
         CSV to write.
     corpus, system, critic
@@ -83,42 +83,21 @@ def category_table(reference: Path, candidate: Path, resampling: Resampling) -> 
     )
 
 
-def perplexity_table(
-    perplexity: Path, output: Path, *, corpus: str, system: str, signature: str, resampling: Resampling
-) -> None:
-    """Write the perplexity per token and per word of a language model, with bootstrap intervals over documents.
+def describe_numbers(numbers: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
+    """Compute the mean of each further number in a collection, <name>_mean; columns `tidy.ROWS`."""
+    tables = []
+    for name in numbers.columns.difference(KEYS, sort=False):
+        values = numbers[name].dropna().to_numpy(float)
+        estimate = Estimate(f"{name}_mean", *mean_interval(values, resampling))
+        tables.append(rows_table([estimate], (0, len(values)), lambda _: "no text has a value"))
+    return pd.concat(tables, ignore_index=True).assign(seed=resampling.seed)
 
-    Parameters
-    ----------
-    perplexity
-        Table with a row per document: `nll` (nats), `tokens`, `words`.
-    output
-        CSV to write.
+
+def compare_numbers(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
+    """Compare each further number of two collections: <name>_<statistic> of `statistics.columns`; columns `tidy.ROWS`.
+
+    Documents without a value do not count in the sizes.
     """
-    documents = pd.read_parquet(perplexity)
-    rows = []
-    for unit in ("token", "word"):
-        value, low, high = pooled_perplexity(documents["nll"].to_numpy(), documents[f"{unit}s"].to_numpy(), resampling)
-        rows.append(sized_row(Estimate(f"{unit}_ppl", value, low, high), (0, len(documents))))
-    table = pd.DataFrame(rows).assign(seed=resampling.seed)
-    write_statistics(
-        table, output, corpus=corpus, system=system, critic="perplexity", resampling=resampling, signature=signature
-    )
-
-
-def read_scores(path: Path) -> pd.DataFrame:
-    """Read a table of scores without its categories.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file, or one of the columns id, nll and units, is missing.
-    """
-    try:
-        names = pq.read_schema(path).names
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of scores") from None
-    missing = [name for name in ("id", "nll", "units") if name not in names]
-    if missing:
-        raise MacroscopeError(f"{path}: no column '{missing[0]}'; a table of scores has id, nll, units")
-    return pd.read_parquet(path, columns=[name for name in names if name != CATEGORIES])
+    names = list(candidate.columns.difference(KEYS, sort=False))
+    table = compare_columns(reference, candidate, names, resampling, KEYS)
+    return table.assign(statistic=table["column"] + "_" + table["statistic"])[[*ROWS, "seed"]]

@@ -2,25 +2,38 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from macroscope.resampling import Resampling
+from macroscope.statistics.latent import pooled_perplexity
+from macroscope.statistics.tidy import Estimate, sized_row, write_statistics
 from macroscope.systems.options import SystemOptions
-
-if TYPE_CHECKING:
-    from macroscope.resampling import Resampling
 
 
 def summarise_perplexity(
-    perplexity: Path, output: Path, options: SystemOptions, *, corpus: str, system: str, resampling: "Resampling"
+    perplexity: Path, output: Path, options: SystemOptions, *, corpus: str, system: str, resampling: Resampling
 ) -> None:
-    """Write the perplexity per token and per word on the test split, with intervals over documents.
+    """Write the perplexity per token and per word on the test split, with bootstrap intervals over documents.
 
     Parameters
     ----------
     perplexity
         Per document: `nll` (nats), `tokens`, `words`.
+    output
+        CSV to write.
     """
-    from macroscope.statistics.comparison import perplexity_table
-
-    signature, intervals = options.perplexity_signature(), replace(resampling, permutations=0)
-    perplexity_table(perplexity, output, corpus=corpus, system=system, signature=signature, resampling=intervals)
+    documents = pd.read_parquet(perplexity)
+    rows = []
+    for unit in ("token", "word"):
+        value, low, high = pooled_perplexity(documents["nll"].to_numpy(), documents[f"{unit}s"].to_numpy(), resampling)
+        rows.append(sized_row(Estimate(f"{unit}_ppl", value, low, high), (0, len(documents))))
+    write_statistics(
+        pd.DataFrame(rows).assign(seed=resampling.seed),
+        output,
+        corpus=corpus,
+        system=system,
+        critic="perplexity",
+        resampling=replace(resampling, permutations=0),
+        signature=options.perplexity_signature(),
+    )

@@ -16,8 +16,8 @@ from macroscope.document_keys import split_key
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.flags import Flags
-from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
 from macroscope.statistics.pairing_keys import OPENING
+from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
 CHARACTERS = 90
 """Maximum length of the beginning of a text in the list."""

@@ -8,7 +8,7 @@ from macroscope.critics.features import read_score_features
 from macroscope.reporting.reader.index import CriticScores
 from macroscope.resampling import Resampling
 from macroscope.statistics.comparison import compare_score_files
-from macroscope.statistics.document_numbers import list_document_numbers, read_document_numbers
+from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
 RESAMPLING = Resampling(200, 199, 0.95, 1)
 

@@ -1,4 +1,4 @@
-"""Further numbers of single documents in a critic's scores: columns number_<name>, NaN for a document without one.
+"""Tables of scores: a row per document with T(x), and further numbers in columns number_<name>, NaN without one.
 
 T(x) is the number of a document. Further numbers are compared with those of real text, by the statistics of
 `statistics.columns`; they are features of the document, and readers see them beside T(x).
@@ -9,10 +9,30 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.category_counts import CATEGORIES
 from macroscope.statistics.pairing_keys import KEYS
 
 NUMBER = "number_"
-"""Prefix of the columns."""
+"""Prefix of the columns of further numbers."""
+
+
+def read_scores(path: Path) -> pd.DataFrame:
+    """Read a table of scores without its categories.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file, or one of the columns id, nll and units, is missing.
+    """
+    try:
+        names = pq.read_schema(path).names
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of scores") from None
+    missing = [name for name in ("id", "nll", "units") if name not in names]
+    if missing:
+        raise MacroscopeError(f"{path}: no column '{missing[0]}'; a table of scores has id, nll, units")
+    return pd.read_parquet(path, columns=[name for name in names if name != CATEGORIES])
 
 
 def list_document_numbers(scores: Path) -> list[str]:
