@@ -74,6 +74,35 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     assert "eight rare words" not in report.read_text()
 
 
+def test_a_comparison_in_python_goes_on_without_it(tmp_path):
+    real = write_jsonl(tmp_path / "real.jsonl", simulated_documents("process", 20, 1))
+    mine = write_jsonl(tmp_path / "mine.jsonl", simulated_documents("shuffled", 20, 2))
+    write_package(tmp_path / "installed", CRITIC, FAILING)
+    script = f"""
+import macroscope
+result = macroscope.compare({str(real)!r}, {str(mine)!r}, critics=["strings", "theirs"], n_jobs=2, progress=False)
+print(*result.scorecard, [entry.critic for entry in result.missing], result.report("report"))
+print(result)
+print(macroscope.load(result.save("saved")).scorecard.equals(result.scorecard))
+try:
+    macroscope.compare({str(real)!r}, {str(mine)!r}, critics="theirs", n_jobs=2, progress=False)
+except macroscope.MacroscopeError as error:
+    print("refused:", error)
+"""
+    path = os.pathsep.join([str(REPOSITORY / "workflow"), str(tmp_path / "installed")])
+    environment = os.environ | {"PYTHONPATH": path}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.startswith("strings ['theirs'] report/report.html\n")
+    assert re.search("Missing: critic 'theirs' on 'reference' failed: .*eight rare words", done.stdout)
+    assert "logs/" not in done.stdout  # they are in a temporary folder
+    assert "\nTrue\n" in done.stdout
+    assert re.search("^refused: .*eight rare words.*; give `keep` a folder", done.stdout, re.MULTILINE)
+    assert "critic 'theirs' on 'reference' is missing from the result; it failed: " in done.stderr
+    assert "eight rare words" in (tmp_path / "report" / "report.html").read_text()
+
+
 def test_a_run_whose_critic_has_no_report_ends_so_and_goes_on_when_it_is_repaired(criticize, tmp_path):
     first, _ = criticize(WORK)
     assert first.returncode == 0, first.stdout[-3000:] + first.stderr[-3000:]

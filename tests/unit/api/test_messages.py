@@ -11,6 +11,9 @@ import pytest
 import macroscope
 from macroscope import MacroscopeError, compare, profile, read_texts
 from macroscope.api.messages import ARGUMENTS, make_translator
+from macroscope.errors import FAILED
+from macroscope.execution.failures import FailedJob
+from macroscope.files import write_text
 
 TEXTS = [f"Mill number {n} stood by the river, and nobody had seen the miller since." for n in range(6)]
 RECORDS = [{"body": text, "by": "ab"[n % 2]} for n, text in enumerate(TEXTS)]
@@ -94,7 +97,9 @@ def test_every_option_in_a_message_has_an_argument(tmp_path):
 @pytest.mark.parametrize("is_kept", [False, True])
 def test_a_job_that_failed_names_its_log_only_if_it_stays(is_kept, tmp_path, monkeypatch):
     def fail(tasks, folder, *others):
-        raise MacroscopeError(f"it is broken ({folder}/logs/critics/x.log)")
+        write_text(folder / "logs" / "critics" / "x.log", f"{FAILED}it is broken\n")
+        unmade = frozenset(output for task in tasks for output in task.outputs)
+        return [FailedJob("logs/critics/x.log", unmade, folder)]
 
     monkeypatch.setattr("macroscope.api.comparison.run_tasks", fail)
     keep = tmp_path / "kept" if is_kept else None

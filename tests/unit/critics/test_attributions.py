@@ -105,9 +105,18 @@ def test_strings_scores_a_text_by_the_half_without_it_and_its_paired_text():
     assert costs[-1] == pytest.approx(costs[3])  # it has the opening of a real text
     with pytest.raises(MacroscopeError, match="fewer than two texts"):
         Halves.fit(texts_of(["a"], ["one text"], np.array([2])), 3)
-    same = "one two three four five six seven eight nine"
-    with pytest.raises(MacroscopeError, match="all texts of the control have the same opening"):
-        Halves.fit(texts_of(["a", "b"], [same, f"{same} ten"], np.array([9, 10])), 3)
+
+
+def test_strings_scores_texts_that_all_begin_alike_as_if_none_were_paired():
+    real = real_texts()
+    opening = "one two three four five six seven eight"
+    alike = texts_of(real.ids, [f"{opening} {text}" for text in real.texts], real.words + 8)
+    halves = Halves.fit(alike, 3)
+    models = NgramEstimator(3).fit(*[alike.texts[n::2] for n in (0, 1)], seed=0)
+    costs = halves.surprisals(alike.ids, alike.openings, alike.texts)
+    for n, word_costs in enumerate(costs):
+        assert word_costs.sum() == pytest.approx(-models[1 - n % 2].log_probabilities([alike.texts[n]])[0])
+    assert len(halves.surprisals(["new"], [opening], [f"{opening} w1 w2"])) == 1
 
 
 def test_strings_marks_the_most_unlikely_words():

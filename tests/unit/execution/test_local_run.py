@@ -5,7 +5,7 @@ import os
 import pytest
 
 from macroscope.documents import Document, Provenance, Section, write_documents
-from macroscope.errors import MacroscopeError
+from macroscope.execution.failures import describe_failed
 from macroscope.execution.local_run import run_tasks
 from macroscope.execution.tasks import Task
 from macroscope.files import REPOSITORY, read_json
@@ -41,9 +41,16 @@ def test_tasks_run_in_order_with_logs_and_times(tmp_path):
     assert (tmp_path / "logs" / "first.tsv").read_text().startswith("s\n")
 
 
-def test_a_failure_is_one_sentence_and_nothing_runs_after_it(tmp_path):
-    tasks = [count("bad", "none.parquet"), count("late", "d.parquet", ["bad.json"])]
-    with pytest.raises(MacroscopeError, match=r"none\.parquet.*logs/bad\.log"):
-        run_tasks(tasks, tmp_path, 2)
+def test_a_failure_has_a_reason_and_takes_along_what_needs_it_and_nothing_else(tmp_path):
+    tasks = [
+        *(count("bad", "none.parquet"), count("late", "d.parquet", ["bad.json"])),
+        *(count("later", "d.parquet", ["late.json"]), count("good", "d.parquet")),
+    ]
+    finished = []
+    (failed,) = run_tasks(tasks, tmp_path, 2, lambda task: finished.append(task.name))
+    assert finished == ["good"]
+    assert failed.unmade == {"bad.json", "late.json", "later.json"}
+    assert "none.parquet" in failed.reason
+    assert describe_failed([failed, failed]) == f"{failed.reason} ({tmp_path}/logs/bad.log)"
     assert not (tmp_path / "late.json").exists()
     assert os.getcwd() != str(tmp_path)

@@ -1,5 +1,6 @@
 """`macroscope.compare`: a comparison of texts with real ones, in one call and without the workflow."""
 
+import logging
 import os
 import shutil
 import tempfile
@@ -23,6 +24,7 @@ from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
 from macroscope.criticize.profile import table_of
 from macroscope.errors import MacroscopeError
+from macroscope.execution.failures import FailedJob, describe_failed
 from macroscope.execution.job_environment import caches
 from macroscope.execution.limits import limits
 from macroscope.execution.local_run import run_tasks
@@ -31,9 +33,12 @@ from macroscope.execution.tasks import Machine
 from macroscope.files import write_text
 from macroscope.not_asked import NotAsked
 from macroscope.plan import Plan
+from macroscope.plan.second_pass import without_failed
 from macroscope.plan.steps import tasks_of
 from macroscope.progress import without_progress
 from macroscope.tables import write_output
+
+log = logging.getLogger("macroscope")
 
 _TEXTS = "texts"
 """Folder for texts that are given as objects."""
@@ -97,7 +102,8 @@ def compare(
     Raises
     ------
     MacroscopeError
-        If the texts or the options are bad, or a job failed.
+        If the texts or the options are bad, or all critics failed. If some failed, the result is without them, and
+        `missing` has the reasons.
 
     Examples
     --------
@@ -113,24 +119,65 @@ def compare(
         given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
-
-        def make(targets: Sequence[str], description: str) -> None:
-            tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)
-            with tqdm(total=len(tasks), desc=description, unit="job", leave=False, disable=not progress) as bar:
-                run_tasks(tasks, folder, cores, lambda task: bar.update(1) and None)
-
         os.environ.update(caches(folder))
-        make([f"{plan.results}/tables", *plan.reporting.attributions().values()], "compare")
+        plan = _make_tables(plan, folder, cores, progress, keep is not None)
     except BaseException as error:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, MacroscopeError):
                 error.args = (without_logs(str(error), folder),)
         raise
-    result = Comparison(plan, folder / plan.results, lambda: make(plan.targets(), "report"))
+
+    def make_report() -> None:
+        if failed := _make(plan, folder, plan.targets(), cores, "report" if progress else None):
+            raise MacroscopeError(describe_failed(failed))
+
+    result = Comparison(plan, folder / plan.results, make_report)
     if keep is None:
         weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
     return result
+
+
+def _make_tables(plan: Plan, folder: Path, cores: int, progress: bool, is_kept: bool) -> Plan:
+    """Make what a `Comparison` reads, without the critics and systems that fail; return the plan without them.
+
+    Parameters
+    ----------
+    is_kept
+        Whether the folder stays, so that a reader of the reasons finds the logs.
+
+    Raises
+    ------
+    MacroscopeError
+        If nothing is left of the run, with the reasons.
+    """
+    while True:
+        targets = [f"{plan.results}/tables", *plan.reporting.attributions().values()]
+        failed = _make(plan, folder, targets, cores, "compare" if progress else None)
+        if not failed:
+            return plan
+        config = without_failed(plan, failed, targets)
+        if config is None:
+            raise MacroscopeError(describe_failed(failed))
+        for entry in config.missing[len(plan.config.missing) :]:
+            log.warning("%s is missing from the result; it failed: %s", entry.name, entry.reason)
+        missing = config.missing if is_kept else [entry.model_copy(update={"log": ""}) for entry in config.missing]
+        plan = Plan(config.model_copy(update={"missing": missing}))
+        write_text(folder / plan.config_file, plan.effective_json())
+
+
+def _make(plan: Plan, folder: Path, targets: Sequence[str], cores: int, description: str | None) -> list[FailedJob]:
+    """Make files of a run; return the jobs that failed.
+
+    Parameters
+    ----------
+    description
+        Words beside the progress bar; None: without a bar.
+    """
+    tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)
+    is_hidden = description is None or not tasks
+    with tqdm(total=len(tasks), desc=description, unit="job", leave=False, disable=is_hidden) as bar:
+        return run_tasks(tasks, folder, cores, lambda task: bar.update(1) and None)
 
 
 def prepare(

@@ -1,6 +1,6 @@
-"""Failed jobs of a run of Snakemake: their reasons, from their logs, and the files that they left unmade."""
+"""Failed jobs of a run: their reasons, from their logs, and the files that they left unmade."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,26 @@ class FailedJob:
         Path of its log; "" if it has none.
     unmade
         Paths of its outputs, and of those of all jobs that depend on it.
+    folder
+        Folder that these paths are relative to.
     """
 
     log: str
     unmade: frozenset[str]
+    folder: Path = Path()
 
     @property
     def reason(self) -> str:
         """Return the error in the job's log, as a sentence."""
-        return next(_errors(Path(self.log)), _NO_MESSAGE) if self.log else _NO_MESSAGE
+        return next(_errors(self.folder / self.log), _NO_MESSAGE) if self.log else _NO_MESSAGE
+
+
+def describe_failed(jobs: Iterable[FailedJob]) -> str:
+    """Return the reasons of failed jobs, each once, with its log; at most the first three."""
+    logs_by_reason: dict[str, Path] = {}
+    for job in jobs:
+        logs_by_reason.setdefault(job.reason, job.folder / job.log)
+    return "; ".join(f"{reason} ({log})" for reason, log in list(logs_by_reason.items())[:_MOST])
 
 
 def failed_jobs(workflow: Any) -> list[FailedJob]:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from macroscope.errors import MacroscopeError
-from macroscope.execution.failures import reasons_of_failure
+from macroscope.execution.failures import FailedJob
 from macroscope.execution.job_client import read_status, submit
 from macroscope.execution.job_pool import job_server
 from macroscope.execution.job_server import THREADS
@@ -21,8 +20,8 @@ PRINTED = "jobs.out"
 
 def run_tasks(
     tasks: Sequence[Task], folder: Path, cores: int, finished: Callable[[Task], None] = lambda task: None
-) -> None:
-    """Run tasks in a folder, several at the same time.
+) -> list[FailedJob]:
+    """Run tasks in a folder, several at the same time; return those that failed. All that need none of these run.
 
     Parameters
     ----------
@@ -31,30 +30,16 @@ def run_tasks(
     cores
         Number of cores: the threads of the tasks that run at the same time add up to no more.
     finished
-        Function that is called after each task.
-
-    Raises
-    ------
-    MacroscopeError
-        If a task failed, with the reason. Those that are running then are ended.
+        Function that is called after each task that has made its outputs.
     """
-    began = time.time()
     (folder / "logs").mkdir(parents=True, exist_ok=True)
     modules = list(dict.fromkeys(module for task in tasks for module in task.modules))
     with job_server(folder, modules) as server, (folder / "logs" / PRINTED).open("ab") as output:
         pool = _Pool(server, folder, cores, output.fileno())
         try:
-            pool.run(tasks, finished)
-        except _TaskFailed as failure:
-            reasons = reasons_of_failure(folder / "logs", began) or [f"{failure.task.name} ended without a reason"]
-            raise MacroscopeError("; ".join(reasons)) from None
+            return pool.run(tasks, finished)
         finally:
             pool.end()
-
-
-class _TaskFailed(Exception):
-    def __init__(self, task: Task) -> None:
-        self.task = task
 
 
 @dataclass
@@ -79,8 +64,9 @@ class _Pool:
     output: int
     running: dict[socket.socket, tuple[Task, float]] = field(default_factory=dict)
 
-    def run(self, tasks: Sequence[Task], finished: Callable[[Task], None]) -> None:
-        """Run the tasks to the end."""
+    def run(self, tasks: Sequence[Task], finished: Callable[[Task], None]) -> list[FailedJob]:
+        """Run the tasks to the end, except those that need the outputs of one that failed; return the failed ones."""
+        failed: list[FailedJob] = []
         waiting = dict(enumerate(tasks))
         missing = _inputs_to_make(tasks)
         urgency = _urgency(tasks)
@@ -89,11 +75,15 @@ class _Pool:
             for number in ready:
                 if not self.running or waiting[number].threads <= self._free():
                     self._start(waiting.pop(number))
-            for task in self._wait():
+            for task, is_made in self._wait():
+                if not is_made:
+                    failed.append(FailedJob(task.log, _leave_out(waiting, task), self.folder))
+                    continue
                 made = set(task.outputs)
                 for needed in missing.values():
                     needed -= made
                 finished(task)
+        return failed
 
     def end(self) -> None:
         """End the running tasks: the server ends a task whose connection is closed."""
@@ -109,24 +99,26 @@ class _Pool:
         connection = submit(self.server, words, str(self.folder), environment, (self.output, self.output))
         self.running[connection] = task, time.monotonic()
 
-    def _wait(self) -> Iterable[Task]:
-        """Wait for at least one task; return those that have ended.
-
-        Raises
-        ------
-        _TaskFailed
-            If one failed.
-        """
+    def _wait(self) -> Iterable[tuple[Task, bool]]:
+        """Wait for at least one task; return those that have ended, and whether each has made its outputs."""
         ended = []
         for connection in select.select(list(self.running), [], [])[0]:
             task, began = self.running.pop(connection)
             status = read_status(connection)
             connection.close()
-            if status:
-                raise _TaskFailed(task)
-            _write_benchmark(self.folder / task.log, time.monotonic() - began)
-            ended.append(task)
+            if not status:
+                _write_benchmark(self.folder / task.log, time.monotonic() - began)
+            ended.append((task, not status))
         return ended
+
+
+def _leave_out(waiting: dict[int, Task], failed: Task) -> frozenset[str]:
+    """Remove the tasks that need a failed one, directly or not; return the outputs of all of them."""
+    unmade = set(failed.outputs)
+    for number, task in list(waiting.items()):  # each task stands after those that make its inputs
+        if unmade.intersection(task.inputs):
+            unmade.update(waiting.pop(number).outputs)
+    return frozenset(unmade)
 
 
 def _inputs_to_make(tasks: Sequence[Task]) -> dict[int, set[str]]:

@@ -25,11 +25,16 @@ class Part:
     critic: str = ""
 
 
-def without_failed(plan: Plan, failed: Sequence[FailedJob]) -> Config | None:
+def without_failed(plan: Plan, failed: Sequence[FailedJob], targets: Sequence[str] | None = None) -> Config | None:
     """Return the config with the parts of the run that failed jobs took along as `missing`.
 
     A job takes along the corpora and systems that cannot be made without it, or else the critics. A part that depends
     on a missing corpus in another way, such as a critic that learns from it, is found in the next pass.
+
+    Parameters
+    ----------
+    targets
+        Files that the run was to make; a job on which none of them depends takes nothing along. Default: the report.
 
     Returns
     -------
@@ -37,9 +42,9 @@ def without_failed(plan: Plan, failed: Sequence[FailedJob]) -> Config | None:
         None if nothing more can be left out, or nothing would be left.
     """
     config = plan.config
-    targets = tuple(plan.targets())
+    ends = tuple(plan.targets() if targets is None else targets)
     for job in failed:
-        if not any(path.endswith(targets) for path in job.unmade):
+        if not any(path.endswith(ends) for path in job.unmade):
             continue
         parts = {part for path in job.unmade if (part := part_of(path, plan.results)) is not None}
         for level in (_made(parts), {part for part in parts if part.critic}):

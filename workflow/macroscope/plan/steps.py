@@ -41,10 +41,9 @@ def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str
     MacroscopeError
         If the run has files that only the workflow makes, such as downloads.
     """
-    config = f"{plan.results}/config.json"
 
     def exists(path: str) -> bool:
-        return path == config or (folder / path).exists()
+        return path == plan.config_file or (folder / path).exists()
 
     tasks = find_tasks(steps(plan), plan.targets() if targets is None else targets, machine, exists)
     if targets is None:
@@ -118,7 +117,7 @@ def _corpora_steps(plan: "Plan") -> list[Step]:
 
 def _reporting_steps(plan: "Plan") -> list[Step]:
     reporting, results = plan.reporting, plan.results
-    config, tables, figures = f"{results}/config.json", f"{results}/tables", f"{results}/figures"
+    config, tables, figures = plan.config_file, f"{results}/tables", f"{results}/figures"
     pages = {"first": f"{results}/report.html", "pages": f"{results}/pages"}
 
     def step(rule: str, inputs: Mapping[str, Any], outputs: Mapping[str, str], *words: str, **more: Any) -> Step:

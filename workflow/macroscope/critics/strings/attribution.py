@@ -41,27 +41,24 @@ class Halves:
     def fit(cls, real: Texts, order: int) -> "Halves":
         """Fit both models to the control's texts, over one vocabulary.
 
+        Texts of one prompt, or that begin alike, are in one half. If all do, each text counts: nothing in them tells
+        pairs.
+
         Raises
         ------
         MacroscopeError
-            If there are fewer than two texts, or all have the same opening.
+            If there are fewer than two texts.
         """
         if len(real) < 2:
             raise MacroscopeError(
                 "strings: the control has fewer than two texts, too few to score one by the others; give more"
             )
-        half_of: dict[str, int] = {}
+        half_of = _assign_halves(real.ids, [[key for key in split_key(opening) if key] for opening in real.openings])
+        if len({half_of[name] for name in real.ids}) < 2:
+            half_of = _assign_halves(real.ids, [[] for _ in real.ids])
         texts_by_half: tuple[list[str], list[str]] = ([], [])
-        for number, (name, opening, text) in enumerate(zip(real.ids, real.openings, real.texts, strict=True)):
-            keys = [key for key in split_key(opening) if key]
-            half = next((half_of[key] for key in keys if key in half_of), number % 2)
-            half_of |= dict.fromkeys([name, *keys], half)
-            texts_by_half[half].append(text)
-        if not all(texts_by_half):
-            raise MacroscopeError(
-                "strings: all texts of the control have the same opening, so no text is left to score them by; give"
-                " other texts"
-            )
+        for name, text in zip(real.ids, real.texts, strict=True):
+            texts_by_half[half_of[name]].append(text)
         first, second = NgramEstimator(order).fit(*texts_by_half, seed=0)
         return cls(half_of, (second, first))
 
@@ -80,6 +77,15 @@ class Halves:
     def _half(self, name: str, opening: str, text: str) -> int:
         keys = [key for key in (name, *split_key(opening)) if key in self.half_of]
         return self.half_of[keys[0]] if keys else crc32(text.encode()) % 2
+
+
+def _assign_halves(names: Sequence[str], keys_of_texts: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Return half (0 or 1) by name and by key: texts with a key in common are in one half, the others alternate."""
+    half_of: dict[str, int] = {}
+    for number, (name, keys) in enumerate(zip(names, keys_of_texts, strict=True)):
+        half = next((half_of[key] for key in keys if key in half_of), number % 2)
+        half_of |= dict.fromkeys([name, *keys], half)
+    return half_of
 
 
 def attribute(texts: Collection, control_latents: Path, *, options: StringsOptions, output: Path) -> None:
