@@ -40,13 +40,24 @@ def test_short_and_long_help_are_the_same(command, verb):
 def test_users_verbs_come_before_those_of_developers(command):
     _, said, _ = command("--help")
     users, developers = said.split("Commands:")[1].split("Commands for developers:")
-    assert [line.split()[0] for line in users.splitlines() if line.strip()] == [
+    assert re.findall(r"^  (\S+)", users, re.MULTILINE) == [
         *("criticize", "sensitivity", "rank", "sameness", "sentences", "timeline", "gate", "export"),
         *("run", "demo", "experiments", "human", "config", "statistics", "critics", "cluster"),
     ]
-    assert [line.split()[0] for line in developers.splitlines() if line.strip()] == ["corpora", "systems", "reporting"]
+    assert re.findall(r"^  (\S+)", developers, re.MULTILINE)[:3] == ["corpora", "systems", "reporting"]
+    assert "Begin with: macroscope criticize" in developers
     assert "--record" not in said
     assert "--log FILE" in said
+
+
+@pytest.mark.parametrize("group", ["human", "critics", "corpora", "statistics"])
+def test_the_sentence_beside_a_verb_is_whole_and_users_come_first(command, group):
+    _, said, _ = command(group, "--help")
+    users, *developers = re.split(r"^Commands.*:$", said, flags=re.MULTILINE)[1:]
+    rows = [row for listed in (users, *developers) for row in re.split(r"\n  (?=\S)", listed)[1:]]
+    assert len(rows) > 1
+    assert [row for row in rows if not row.strip().endswith(".")] == []
+    assert said.find("Commands:") < (said.find("Commands for developers:") if developers else len(said))
 
 
 def test_types_are_words(command):

@@ -49,6 +49,7 @@ app = typer.Typer(
     cls=Verbs,
     result_callback=_finish,
     help="Tell whether a language model's long texts have the structure of real ones.",
+    epilog="Begin with: macroscope criticize --reference real.jsonl --candidate mine.jsonl --output judged",
     no_args_is_help=True,
     invoke_without_command=True,  # for --version
     pretty_exceptions_enable=False,

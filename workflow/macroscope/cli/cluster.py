@@ -5,7 +5,7 @@ import typer
 from macroscope.cli.verbs import Verbs
 from macroscope.printing import Json, print_json
 
-app = typer.Typer(help="Checks of a run against a Slurm cluster.", no_args_is_help=True, cls=Verbs)
+app = typer.Typer(help="Check a run against a Slurm cluster.", no_args_is_help=True, cls=Verbs)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

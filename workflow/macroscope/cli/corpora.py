@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from macroscope.corpora.options import Corpus
     from macroscope.registry import Plugin
 
-app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True, cls=Verbs)
+app = typer.Typer(help="Make documents of raw files: jobs of the workflow.", no_args_is_help=True, cls=Verbs)
 
 CorpusName = Annotated[str, typer.Option("--corpus", help="Name of the corpus in the config.")]
 CorpusOptions = Annotated[str, typer.Option("--options", help="Options of the corpus, as JSON.")]

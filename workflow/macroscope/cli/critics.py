@@ -39,7 +39,9 @@ def _declared_verbs() -> dict[str, Any]:
     return commands
 
 
-app = typer.Typer(help="Critics: documents -> latents, T(x).", no_args_is_help=True, cls=CriticVerbs)
+app = typer.Typer(
+    help="List the critics, and train and measure the resolver of coreference.", no_args_is_help=True, cls=CriticVerbs
+)
 
 
 @app.command(rich_help_panel=DEVELOPERS)

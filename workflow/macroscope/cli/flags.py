@@ -35,7 +35,12 @@ Output = Annotated[Path, typer.Option(help="File or folder to write.")]
 Candidates = Annotated[
     list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
 ]
-TextField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the text to judge.")]
+TextField = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Field of the text to judge; 'sample*': fields that hold several texts of a prompt."
+    ),
+]
 PromptField = Annotated[
     str | None, typer.Option(metavar="NAME", help="Field of the prompt, which pairs texts and is not judged.")
 ]

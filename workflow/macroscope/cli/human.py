@@ -20,7 +20,9 @@ from macroscope.cli.verbs import Verbs
 from macroscope.phrases import format_count
 from macroscope.printing import Json, print_json, print_table
 
-app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True, cls=Verbs)
+app = typer.Typer(
+    help="Ask people: pages for annotators, their answers, and critics beside them.", no_args_is_help=True, cls=Verbs
+)
 
 
 @app.command()

@@ -7,7 +7,7 @@ import typer
 
 from macroscope.cli.verbs import Verbs
 
-app = typer.Typer(help="Numbers -> tables, figures, report.", no_args_is_help=True, cls=Verbs)
+app = typer.Typer(help="Make tables, figures and the report: jobs of the workflow.", no_args_is_help=True, cls=Verbs)
 
 Config = Annotated[Path, typer.Option(help="The effective config of the run (results/<run>/config.json).")]
 Tables = Annotated[Path, typer.Option(help="Folder of the tables.")]

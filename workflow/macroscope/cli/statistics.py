@@ -9,7 +9,7 @@ from macroscope.cli.flags import Confidence, Permutations, Resamples, Seed, resa
 from macroscope.cli.verbs import Verbs
 from macroscope.printing import Json, print_table
 
-app = typer.Typer(help="Tests and correlations of your own tables, or of a run's.", no_args_is_help=True, cls=Verbs)
+app = typer.Typer(help="Test and correlate numbers of your own tables, or of a run.", no_args_is_help=True, cls=Verbs)
 
 System = Annotated[str, typer.Option(help="Name of the system, for the table.")]
 Output = Annotated[Path, typer.Option(help="Tidy CSV to write.")]

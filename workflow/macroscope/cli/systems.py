@@ -7,7 +7,9 @@ import typer
 from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, run_declared
 from macroscope.cli.verbs import Verbs
 
-app = typer.Typer(help="Documents -> samples.", no_args_is_help=True, cls=Verbs)
+app = typer.Typer(
+    help="Generate samples and match their lengths: jobs of the workflow.", no_args_is_help=True, cls=Verbs
+)
 
 
 @app.command()

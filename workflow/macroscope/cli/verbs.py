@@ -18,6 +18,7 @@ HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 """Settings of the context: names of the option that shows the help."""
 USERS, DEVELOPERS = "Commands", "Commands for developers"
 """Headings of the help's lists of commands; the workflow's jobs call those of the second."""
+_LONGEST_SENTENCE = 1000
 _PACKAGES = ("snakemake", "numpy", "pandas", "pyarrow", "scipy", "pydantic", "torch", "transformers")
 """Packages whose versions may change a number or an error."""
 _TYPES: dict[Any, str] = {int: "NUMBER", float: "NUMBER", str: "TEXT", Path: "FILE"}
@@ -40,14 +41,13 @@ class Verbs(TyperGroup):
         return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the verbs, one list per heading."""
+        """List the verbs, one list per heading, with the whole first sentence of each."""
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        width = formatter.width - 6 - max(map(len, commands), default=0)
-        rows: dict[str, list[tuple[str, str]]] = {}
+        rows: dict[str, list[tuple[str, str]]] = {USERS: []}  # first, whatever the order of the verbs
         for name, command in commands.items():
             heading = getattr(command, "rich_help_panel", None)
-            rows.setdefault(heading or USERS, []).append((name, command.get_short_help_str(width)))
-        for heading, listed in rows.items():
+            rows.setdefault(heading or USERS, []).append((name, command.get_short_help_str(_LONGEST_SENTENCE)))
+        for heading, listed in ((heading, listed) for heading, listed in rows.items() if listed):
             with formatter.section(heading):
                 formatter.write_dl(listed)
 

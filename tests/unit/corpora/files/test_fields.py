@@ -1,8 +1,10 @@
 """Fields of records: prompts, ids, and those that the user names."""
 
+import pandas as pd
 import pytest
 
 from macroscope.corpora.files import FieldNames
+from macroscope.corpora.files.field_patterns import number_pattern
 from macroscope.corpora.files.reading import PROMPT_REMOVED, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Provenance
@@ -41,6 +43,38 @@ def test_fields_that_the_user_names(tmp_path):
     assert documents_read == list(zip(("0", "1"), PROMPTS, TEXTS, strict=True))
     assert list(provenance.source[READ_AS]) == ["records (text: reply.parts.0.body, prompt: ask, id: n)"]
     assert [text for *_, text in read(path, Selection(FieldNames(text="a.b")))[0]] == ["Dots.", "Dots."]
+
+
+def test_several_texts_of_a_prompt_in_fields_of_one_name(tmp_path):
+    records = [{"ask": PROMPTS[n], "id": n, "out1": TEXTS[n], "out2": f"{TEXTS[n]} Twice."} for n in (0, 1)]
+    for name in ("f.jsonl", "f.csv"):
+        path = write(tmp_path / name, records) if name == "f.jsonl" else tmp_path / name
+        if name == "f.csv":
+            pd.DataFrame(records).to_csv(path, index=False)
+        with pytest.raises(MacroscopeError, match=r"for example --text-field 'out\*', the 2 texts of each record$"):
+            read(path)
+        documents_read, provenance = read(path, Selection(FieldNames(text="out*", prompt="ask")))
+        assert [text for *_, text in documents_read] == [f"{text}{end}" for text in TEXTS for end in ("", " Twice.")]
+        assert [prompt for _, prompt, _ in documents_read] == [PROMPTS[n] for n in (0, 0, 1, 1)]
+        assert list(provenance.source[READ_AS]) == ["records (text: out*, prompt: ask, id: id)"]
+    with pytest.raises(MacroscopeError, match=r"no field 'in\*'"):
+        read(tmp_path / "f.csv", Selection(FieldNames(text="in*")))
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "pattern"),
+    [
+        ("s1", ["ask", "s1", "s2", "s3"], "s*"),
+        ("out_0", ["out_0", "out_1"], "out_*"),
+        ("gpt4", ["gpt3", "gpt4"], None),  # two models
+        ("s1", ["s1", "s2", "s_id"], None),  # the pattern would read the id, too
+        ("s1", ["s1", "s2", "s2_score"], None),
+        ("s1", ["s1"], None),
+        ("text", ["text", "texts"], None),
+    ],
+)
+def test_a_pattern_is_proposed_for_numbered_fields_alone(name, names, pattern):
+    assert number_pattern(name, names) == pattern
 
 
 def test_a_missing_field_is_named_with_those_found(tmp_path):

@@ -10,6 +10,7 @@ from typing import Any
 from macroscope.corpora.files.containers import find_rows, open_rows
 from macroscope.corpora.files.containers.columns import known_names
 from macroscope.corpora.files.containers.rows import Rows
+from macroscope.corpora.files.field_patterns import fitting_names, number_pattern
 from macroscope.corpora.files.formats import find_formats
 from macroscope.corpora.files.formats.declaration import Answer, Fields, Format, as_id, as_list, as_text, transcript_of
 from macroscope.corpora.files.formats.plain import DOCUMENTS, OPTIONAL
@@ -92,6 +93,15 @@ def _texts_found(sample: Sequence[Fields]) -> str:
     return f"; texts inside of them: {named}" if named else ""
 
 
+def _example_of_field(sample: Sequence[Fields], names: Collection[str]) -> str:
+    """Return an option that names fields of one name and a number, or else the field of the longest texts."""
+    paths = list(find_texts(sample))
+    if pattern := next(filter(None, (number_pattern(path, names) for path in paths)), None):
+        number = len(fitting_names(pattern, names))
+        return f", for example --text-field {shlex.quote(pattern)}, the {number} texts of each record"
+    return f", for example --text-field {shlex.quote(paths[0])}, the longest texts" if paths else ""
+
+
 def examine(path: Path, selection: Selection) -> Layout:
     """Find out the layout of a file from its first rows.
 
@@ -137,8 +147,7 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     given_text = selection.fields.text
     if given_text is None and not formats:
         keys = f"{fields_found}{_texts_found(sample)}"
-        longest = next(iter(find_texts(sample)), None)
-        example = f", for example --text-field {shlex.quote(longest)}, the longest texts" if longest else ""
+        example = _example_of_field(sample, shares)
         raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({keys}){example}")
     fmt = _format_of_field(given_text) if given_text is not None else formats[0]
     fmt = _with_fields(fmt, selection)
@@ -149,7 +158,8 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     remarks = list(rows.remarks)
     if given_text is None:
         remarks += [*_rivals(formats, shares), *_longer_fields(sample, fmt, answers)]
-    is_path = any("." in name or "[]" in name for name in selection.fields.given().values())  # or the name of a column
+    given = "".join(selection.fields.given().values())
+    is_path = any(mark in given for mark in (".", "[]", "*"))  # or it is a part of the name of a column
     wanted = None if is_path else fmt.top_fields
     described = fmt.describe(shares) + selection.describe(has_sides) if sample else EMPTY
     return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)

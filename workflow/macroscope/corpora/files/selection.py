@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from macroscope.corpora.files import FieldNames
+from macroscope.corpora.files.field_patterns import fitting_names
 from macroscope.corpora.files.formats.declaration import Answer
 
 Side = Literal["people", "models"]
@@ -63,7 +64,7 @@ def look_up(record: Any, path: str) -> Any:
     """Return the value of a field: its name may have dots, or be a path into objects and lists.
 
     A step of a path is a key, the number of an item, or a key and `[]`, which means each item of a list: the value of
-    `choices[].text` is the list of all texts of choices.
+    `choices[].text` is the list of all texts of choices. A key with `*` means each key that fits it: `sample*`.
 
     Raises
     ------
@@ -77,6 +78,8 @@ def look_up(record: Any, path: str) -> Any:
         return _look_up_items(look_up(record, step.removesuffix("[]")), rest)
     if rest and isinstance(record, Mapping) and step in record:
         return look_up(record[step], rest)
+    if isinstance(record, Mapping) and (names := fitting_names(step, record)):
+        return _look_up_items([record[name] for name in names], rest)
     if isinstance(record, list) and step.isdecimal() and int(step) < len(record):
         return look_up(record[int(step)], rest) if rest else record[int(step)]
     raise MissingField(path)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from macroscope.corpora.files.field_patterns import fitting_names
+
 Fields = Mapping[str, Any]
 """A record: a JSON object, or a row of a table."""
 
@@ -85,7 +87,8 @@ class Format:
         taken = {"text": self.text, "prompt": self.prompt, "id": self.id, "model": self.model}
         parts = []
         for what, paths in taken.items():
-            in_records = [path for path in paths.split() if path.partition(".")[0].strip("[],") in bare]
+            tops = {path: path.partition(".")[0].strip("[],") for path in paths.split()}
+            in_records = [path for path, top in tops.items() if top in bare or fitting_names(top, bare)]
             if in_records:
                 parts.append(f"{what}: {' '.join(in_records).strip(',')}")
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
