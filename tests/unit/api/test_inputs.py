@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from macroscope.api.inputs import write_candidates, write_collection
@@ -36,7 +37,27 @@ def test_strings_and_records_are_read_as_given(tmp_path, given):
     assert [json.loads(line)["text"] for line in file.read_text(encoding="utf-8").splitlines()] == TEXTS
 
 
-@pytest.mark.parametrize("given", [pd.DataFrame({"text": TEXTS}, index=[7, 3]), TwoColumns()])
+class StreamOfArrow:
+    """A table of Polars or DuckDB: its names, and Arrow's stream."""
+
+    columns = ("text",)
+
+    def __init__(self, kind):
+        self.table = pa.table({"text": pa.array(TEXTS, kind)})
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pd.DataFrame({"text": TEXTS}, index=[7, 3]),
+        TwoColumns(),
+        pa.table({"text": TEXTS}),
+        *(StreamOfArrow(kind) for kind in (pa.string(), pa.large_string(), pa.string_view())),
+    ],
+)
 def test_data_frames_and_data_sets_are_read_as_given(tmp_path, given):
     (file,) = write_collection(given, tmp_path, "reference")
     assert file.name == "reference.parquet"
@@ -52,14 +73,29 @@ def test_paths_are_used_where_they_are(tmp_path):
 
 @pytest.mark.parametrize("given", [3, None, {"text": "a"}])
 def test_anything_else_is_refused_in_one_sentence(tmp_path, given):
-    with pytest.raises(MacroscopeError, match="no collection of texts; give a path"):
+    with pytest.raises(MacroscopeError, match="is not a collection of texts; give a path"):
         write_collection(given, tmp_path, "reference")
 
 
 @pytest.mark.parametrize("item", [3, None, TEXTS])
 def test_an_item_that_is_no_text_is_named(tmp_path, item):
-    with pytest.raises(MacroscopeError, match=rf"^reference\[1\]: {type(item).__name__} is no text; give a string"):
+    with pytest.raises(MacroscopeError, match=rf"^reference\[1\]: {type(item).__name__} is not a text; "):
         write_collection(["A text.", item], tmp_path, "reference")
+
+
+@pytest.mark.parametrize("text", ["A text.\nOf two lines.", "A long text. " * 30])
+def test_a_text_is_not_taken_for_a_path(tmp_path, text):
+    with pytest.raises(MacroscopeError, match=r"^candidate: a string is the path of a file .*; give \[text\]$"):
+        write_candidates(text, tmp_path)
+
+
+def test_the_advice_fits_lists_of_texts_and_dicts_in_dicts(tmp_path):
+    with pytest.raises(MacroscopeError, match="give a record with 'prompt' and 'text' for each"):
+        write_candidates([TEXTS, TEXTS], tmp_path)
+    with pytest.raises(
+        MacroscopeError, match=r"^gpt2: .*of one level: name of a system, such as 'gpt2-greedy' -> texts"
+    ):
+        write_candidates({"gpt2": {"greedy": TEXTS, "nucleus": TEXTS}}, tmp_path)
 
 
 def test_systems_have_the_names_of_a_dict(tmp_path):

@@ -10,6 +10,9 @@ from macroscope.errors import MacroscopeError
 from macroscope.options import fit_for_paths
 from macroscope.phrases import format_count
 
+_LONGEST_NAME = 255
+"""Largest number of characters of a file's name."""
+
 
 def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
     """Return the files with a collection of texts: those that are given, or one that is written here.
@@ -17,8 +20,8 @@ def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
     Parameters
     ----------
     texts
-        A path, or several (`Path`); strings, one per text; records with `text` or `sections`; a data frame or a data
-        set with such columns.
+        A path, or several (`Path`); strings, one per text; records with `text` or `sections`; a data frame, a table or
+        a data set with such columns.
     folder, name
         Folder for the file, and its name without suffix.
 
@@ -28,9 +31,9 @@ def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
         If it is none of these.
     """
     if isinstance(texts, str | os.PathLike):
-        return [Path(texts).resolve()]
+        return [_require_path(texts, name)]
     folder.mkdir(parents=True, exist_ok=True)
-    if hasattr(texts, "to_parquet"):
+    if hasattr(texts, "to_parquet") or _is_arrow_table(texts):
         path = folder / f"{name}.parquet"
         _write_table(texts, path)
         return [path]
@@ -99,12 +102,29 @@ def _link(path: Path, folder: Path, name: str) -> Path:
     return link
 
 
+def _require_path(given: str | os.PathLike[str], name: str) -> Path:
+    """Return the absolute path of a file or folder; an error if it is a text, which no path looks like."""
+    path = os.fspath(given)
+    if "\n" in path or max(map(len, path.split("/"))) > _LONGEST_NAME:
+        raise MacroscopeError(f"{name}: a string is the path of a file or folder, and this one is a text; give [text]")
+    return Path(path).resolve()
+
+
+def _is_arrow_table(texts: Any) -> bool:
+    """Return whether an object is a table that Arrow reads: of Polars, of PyArrow; a column alone is not one."""
+    return hasattr(texts, "__arrow_c_stream__") and (hasattr(texts, "columns") or hasattr(texts, "column_names"))
+
+
 def _write_table(table: Any, path: Path) -> None:
-    """Write a pandas data frame without its index, or a data set of Hugging Face."""
+    """Write a pandas data frame without its index, another table that Arrow reads, or a data set of Hugging Face."""
     import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     if isinstance(table, pd.DataFrame):
         table.to_parquet(path, index=False)
+    elif _is_arrow_table(table):
+        pq.write_table(pa.table(table), path)
     else:
         table.to_parquet(str(path))
 
@@ -114,13 +134,14 @@ def _record(item: Any, where: str) -> dict[str, Any]:
         return {"text": item}
     if isinstance(item, Mapping):
         return {str(key): value for key, value in item.items()}
-    raise MacroscopeError(
-        f"{where}: {type(item).__name__} is no text; give a string or a record with 'text', and leave out missing texts"
-    )
+    advice = "give a string or a record with 'text', and leave out missing texts"
+    if isinstance(item, list | tuple):
+        advice = "if these are several texts of a prompt, give a record with 'prompt' and 'text' for each"
+    raise MacroscopeError(f"{where}: {type(item).__name__} is not a text; {advice}")
 
 
 def _wrong(name: str, given: Any) -> MacroscopeError:
-    return MacroscopeError(
-        f"{name}: {type(given).__name__} is no collection of texts; give a path, strings, records with 'text', a data"
-        " frame or a data set"
-    )
+    advice = "give a path, strings, records with 'text', a data frame or a data set"
+    if isinstance(given, Mapping):
+        advice += "; only the candidates may be a dict, of one level: name of a system, such as 'gpt2-greedy' -> texts"
+    return MacroscopeError(f"{name}: {type(given).__name__} is not a collection of texts; {advice}")
