@@ -8,12 +8,12 @@ import pandas as pd
 from macroscope.critics.attributions import read_scores
 from macroscope.options import CONTROL
 from macroscope.reporting.results import Results
-from macroscope.statistics.document_numbers import read_document_numbers
 from macroscope.statistics.pair_accuracy import PairAccuracy, measure_pair_accuracy
 from macroscope.statistics.pairing_keys import OPENING
+from macroscope.statistics.score_tables import read_document_numbers
 
 SCORE = "score"
-"""Name of the number that the stage `attribute` writes; other numbers have those of `statistics.document_numbers`."""
+"""Name of the number that the stage `attribute` writes; other numbers have those of `statistics.score_tables`."""
 COLUMNS = ("critic", "number", "damage", "dose")
 ACCURACY = ("pair_accuracy", "pair_accuracy_low", "pair_accuracy_high", "n_pairs", "n_ties")
 """Columns of `statistics.pair_accuracy`."""

@@ -13,7 +13,7 @@ from macroscope.critics.topics.projection import project
 from macroscope.critics.topics.scoring import score
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import write_json
-from macroscope.statistics.document_numbers import read_document_numbers
+from macroscope.statistics.score_tables import read_document_numbers
 
 from .simulated import random_model, sample_counts, sample_strengths
 

@@ -9,7 +9,6 @@ from macroscope.critics.latents import write_scores
 from macroscope.critics.topics.latents import Array, read_posteriors
 from macroscope.critics.topics.model import CorrelatedTopicModel, entropy
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.statistics.document_numbers import NUMBER
 
 
 def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
@@ -47,7 +46,7 @@ def _score_batch(
     nll = model.cross_entropy(mean, variance)
     kl = (nll - entropies).numpy()
     bound = keys.pop("bound")
-    scores = keys.rename(columns={"patchiness": f"{NUMBER}patchiness"}).assign(
+    scores = keys.rename(columns={"patchiness": "number_patchiness"}).assign(
         units=model.dimensions, entropy=entropies.numpy(), resolved=resolved.numpy()
     )
     scores = scores.assign(log_likelihood=bound + kl, log_evidence_bound=bound)
