@@ -8,7 +8,7 @@ from macroscope.reporting.matched_length import COLUMNS, describe_lengths, match
 
 def estimate(value, low, high, verdict):
     return {"verdict": verdict, "value": value, "ci_low": low, "ci_high": high, "p_value": 0.5, "smallest": 0.6} | {
-        "n_reference": 90, "n_candidate": 80, "tests": 2, "different": 1
+        "n_reference": 90, "n_candidate": 80, "tests": 2, "different": 1, "explanation": ""
     }  # fmt: skip
 
 
