@@ -58,7 +58,8 @@ def test_the_rate_falls_with_the_inverse_square_root_of_the_updates_as_in_fairse
     import torch
     from transformers import get_scheduler
 
-    from macroscope.training import Schedule, _schedule_arguments
+    from macroscope.trainer import _schedule_arguments
+    from macroscope.training import Schedule
 
     arguments = _schedule_arguments(Schedule(1, 8, 8, 1.0, decay="inverse_sqrt"))
     optimizer = torch.optim.AdamW([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
@@ -95,7 +96,7 @@ def _train(folder, group_by_length, epochs, stop=None):
     """Train a small model, and return its weights and losses; or stop in the given step, as by a kill."""
     import torch
 
-    from macroscope import training
+    from macroscope import trainer, training
 
     class Model(torch.nn.Module):
         def __init__(self):
@@ -113,7 +114,7 @@ def _train(folder, group_by_length, epochs, stop=None):
     model = Model()
     examples = training.Examples(_Sequences(42), None, _sum_of_ids, group_by_length=group_by_length)
     schedule = training.Schedule(epochs=epochs, batch_size=4, device_batch_size=4, learning_rate=0.01)
-    losses = training.train(model, examples, schedule, training.Checkpoints(folder, {}), seed=1)
+    losses = trainer.train(model, examples, schedule, training.Checkpoints(folder, {}), seed=1)
     return torch.cat([weights.detach().flatten() for weights in model.parameters()]).tolist(), losses.to_csv()
 
 

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModel, AutoTokenizer
 
-from macroscope import training as shared
+from macroscope import trainer as shared
 from macroscope.critics.narrative.autoencoder import (
     Autoencoder,
     Decoder,
@@ -246,7 +246,7 @@ def test_trained_encoder_is_saved(corpus, encoder, tmp_path):
     assert any(not torch.equal(before[name], after[name]) for name in before)
     given = {"options": options_of(encoder), "language": "en"}
     embed_by_autoencoder(folder, corpus / "documents.parquet", **given, output=tmp_path / "e")
-    trained = read_corpus_narratives(corpus / "documents.parquet", "en", tmp_path / "e").vectors
+    trained = read_corpus_narratives(corpus / "documents.parquet", "en", tmp_path / "e").vectors[:]
     original, _ = sentence_embedder(options_of(encoder)).embed(SENTENCES)
     assert trained.shape[1] == 32
     assert np.abs(trained[:3].astype(float) - original[:3]).max() > 0.01

@@ -9,7 +9,7 @@ import torch
 from scipy.special import logit
 from transformers import TrainerCallback
 
-from macroscope import training as shared
+from macroscope import trainer as shared
 from macroscope.critics.narrative import evaluation, judges
 from macroscope.critics.narrative import training as narrative
 from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, make_checked_examples

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import TrainerCallback
 
-from macroscope import training as shared
+from macroscope import trainer as shared
 from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents

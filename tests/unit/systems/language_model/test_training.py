@@ -6,13 +6,14 @@ import pytest
 import torch
 from transformers import TrainerCallback
 
-from macroscope import training
+from macroscope import trainer
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.pretrained import load_saved_tokenizer
 from macroscope.systems.language_model.model import context_window, load_base, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.training import finetune, train_tokenizer
+from macroscope.training import Schedule
 
 from ....tiny import simulated_documents
 
@@ -67,13 +68,13 @@ def test_killed_training_ends_with_the_same_weights(corpus, tmp_path, monkeypatc
 
 def cut_off(corpus, output, monkeypatch):
     """Train until a kill after the second checkpoint; return the checkpoints."""
-    original = training.Trainer
+    original = trainer.Trainer
 
     def dying(*arguments, **options):
         return original(*arguments, **(options | {"callbacks": [*options["callbacks"], Kill()]}))
 
     with monkeypatch.context() as patched:
-        patched.setattr(training, "Trainer", dying)
+        patched.setattr(trainer, "Trainer", dying)
         with pytest.raises(KeyboardInterrupt):
             train(corpus, output)
     folder = output.with_name(f"{output.name}-ck")
@@ -87,7 +88,7 @@ def cut(path):
 BREAKS = {
     "a file is cut": lambda checkpoint: cut(checkpoint / "optimizer.pt"),
     "a file is missing": lambda checkpoint: (checkpoint / "trainer_state.json").unlink(),
-    "killed before the end": lambda checkpoint: (checkpoint / training.WHOLE).unlink(),
+    "killed before the end": lambda checkpoint: (checkpoint / trainer.WHOLE).unlink(),
 }
 
 
@@ -126,14 +127,14 @@ def test_without_a_complete_checkpoint_training_starts_from_the_beginning(corpus
 )
 def test_a_batch_has_the_requested_size(batch, device, devices, expected, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", str(devices))
-    assert training._split_batch(training.Schedule(1, batch, device, 0.1)) == expected
+    assert trainer._split_batch(Schedule(1, batch, device, 0.1)) == expected
     assert expected[0] * expected[1] * devices == batch
 
 
 def test_a_batch_that_cannot_be_divided_is_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
     with pytest.raises(MacroscopeError, match="batch_size: 10 examples cannot be divided among 4 devices"):
-        training._split_batch(training.Schedule(1, 10, 8, 0.1))
+        trainer._split_batch(Schedule(1, 10, 8, 0.1))
 
 
 def test_a_training_that_diverges_says_at_which_step(corpus, tmp_path):

@@ -35,8 +35,8 @@ from macroscope.files import atomic, write_json
 from macroscope.pretrained import require_known_words
 from macroscope.resampling import Resampling
 from macroscope.tables import write_csv
+from macroscope.trainer import train as train_model
 from macroscope.training import Checkpoints, Examples, Schedule, discard
-from macroscope.training import train as train_model
 
 log = logging.getLogger("macroscope")
 

@@ -26,7 +26,8 @@ from macroscope.pretrained import load_pretrained_encoder, load_pretrained_token
 from macroscope.systems.language_model.model import load_base
 from macroscope.systems.tokenizer import boundary_id, train_bpe
 from macroscope.tables import write_csv
-from macroscope.training import Checkpoints, Examples, Schedule, discard, launch, train
+from macroscope.trainer import train
+from macroscope.training import Checkpoints, Examples, Schedule, discard, launch
 
 VALID_SHARE = 0.02
 EVALUATIONS = 10

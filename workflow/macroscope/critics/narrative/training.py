@@ -30,7 +30,6 @@ from macroscope.resampling import Resampling
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Schedule, discard, is_main_process, launch, use_threads
 from macroscope.training import Examples as TrainingExamples
-from macroscope.training import train as train_model
 
 FEWEST_SEGMENTS = 20
 """Fewest damaged training segments that a detector can be trained on."""
@@ -235,6 +234,8 @@ class _Training:
         train, valid = examples["train"], examples["valid"]
         if isinstance(detector.network, SimilarityDetector):
             return detector.network.fit(*(self._labelled_places(detector, part) for part in (train, valid)))
+        from macroscope.trainer import train as train_model
+
         schedule = Schedule(
             epochs=self.detector.epochs,
             batch_size=self.detector.batch_size,

@@ -17,7 +17,8 @@ from macroscope.files import atomic
 from macroscope.statistics.document_sums import Array
 from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
-from macroscope.training import Checkpoints, Examples, Schedule, discard, train
+from macroscope.trainer import train
+from macroscope.training import Checkpoints, Examples, Schedule, discard
 
 _NOT_PREDICTED = -100
 _EVALUATIONS = 20

@@ -21,7 +21,8 @@ from macroscope.systems.hsmm.ngrams import Ngrams, count_ngrams
 from macroscope.systems.hsmm.perplexity import compute_nll
 from macroscope.systems.hsmm.texts import Texts, collate, read_split_words
 from macroscope.tables import write_csv
-from macroscope.training import Checkpoints, Examples, Plateau, Schedule, discard, train
+from macroscope.trainer import train
+from macroscope.training import Checkpoints, Examples, Plateau, Schedule, discard
 
 log = logging.getLogger("macroscope")
 

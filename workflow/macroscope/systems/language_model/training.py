@@ -19,7 +19,8 @@ from macroscope.systems.language_model.options import LanguageModelSystem, Train
 from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
 from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words
 from macroscope.tables import write_csv
-from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, launch, train, use_threads
+from macroscope.trainer import train
+from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, launch, use_threads
 
 log = logging.getLogger("macroscope")
 

@@ -11,7 +11,8 @@ from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.network import Size, Translator
 from macroscope.systems.translation.pairs import Pairs, collate, encode_pairs, read_pairs, train_piece_tokenizer
 from macroscope.tables import write_csv
-from macroscope.training import Checkpoints, Examples, Schedule, discard, train
+from macroscope.trainer import train
+from macroscope.training import Checkpoints, Examples, Schedule, discard
 
 
 def train_translator(
