@@ -108,7 +108,8 @@ def speeds(layers: int, width: int, words: int) -> tuple[float, float]:
     sentences = [" ".join(f"w{n}" for n in rng.integers(1000, size=words)) for _ in range(8 * 32)]
     vectors = rng.normal(size=(len(sentences), width)).astype(np.float16)
     starts = np.arange(0, len(sentences) + 1, 8)
-    told = Narratives([""] * 32, ["test"] * 32, [""] * 32, sentences, starts, vectors, np.zeros(len(sentences), bool))
+    told = Narratives([""] * 32, ["test"] * 32, [""] * 32, sentences, starts)
+    told = told.with_vectors(vectors, np.zeros(len(sentences), bool))
     inputs = np.arange(len(sentences)).reshape(-1, 8)
     torch.manual_seed(1)
     size = Size(width, width, layers, width // 64, width, 0.1, 8)

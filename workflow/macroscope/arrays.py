@@ -3,6 +3,7 @@
 If memory is short, the system can drop pages of a file and read them again; it cannot drop a process's own memory.
 """
 
+import mmap
 import os
 import tempfile
 from pathlib import Path
@@ -36,6 +37,13 @@ def read_mapped(path: Path, dtype: Any) -> NDArray:
     if path.stat().st_size <= _MOST_IN_MEMORY:
         return np.fromfile(path, dtype)
     return np.asarray(np.memmap(path, dtype, "r"))
+
+
+def release_pages(array: NDArray) -> None:
+    """Give back the memory that an array's pages take if it is mapped from a file; its values stay."""
+    pages = getattr(array, "_mmap", None)
+    if pages is not None:
+        pages.madvise(mmap.MADV_DONTNEED)
 
 
 def usable_cores() -> int:

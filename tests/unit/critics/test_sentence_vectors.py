@@ -1,10 +1,13 @@
 """Tests of sentence embeddings on disk: each computed once, each with its narrative."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from macroscope.critics import sentence_embedding
-from macroscope.critics.narratives import split_document, split_narratives
+from macroscope.critics.narratives import VectorRows, split_document, split_narratives
 from macroscope.critics.sentence_embedding import SentenceEmbedder, embed_sentences, load_sentence_encoder
 from macroscope.critics.sentence_encoding import SentenceEncoding
 from macroscope.critics.sentence_vectors import KnownSentences, SentenceVectors, read_corpus_narratives
@@ -71,8 +74,8 @@ def test_embeddings_round_trip_through_their_folder(counting, tmp_path):
     assert len(counting.given) == 4
     read = read_corpus_narratives(path, "en", tmp_path / "e")
     assert read.lengths.tolist() == [3, 0, 1, 2]
-    assert read.vectors[:, 0].tolist() == [len(sentence) for sentence in read.sentences]
-    assert read.vectors[:, 1].tolist() == [ord(sentence[0]) for sentence in read.sentences]
+    assert read.vectors[:][:, 0].tolist() == [len(sentence) for sentence in read.sentences]
+    assert read.vectors[:][:, 1].tolist() == [ord(sentence[0]) for sentence in read.sentences]
     assert read.cut.tolist() == [len(sentence) > 12 for sentence in read.sentences]
     assert sorted(path.name for path in (tmp_path / "e").iterdir()) == [
         *("cut.npy", "digests.npy", "sentences.parquet", "vectors.npy")
@@ -110,9 +113,10 @@ def test_batches_and_shards_have_their_own_embeddings(counting, tmp_path, monkey
         narratives = split_narratives(part, "en", from_source=False)
         of_shard = SentenceVectors.read(tmp_path / str(shard), narratives)
         of_whole = SentenceVectors.read(tmp_path / "whole", narratives, first=4 * shard)
-        assert of_shard.vectors.tolist() == of_whole.vectors.tolist()
+        assert of_shard.vectors[:].tolist() == of_whole.vectors[:].tolist()
         first = whole.ids.index(narratives.ids[0])
-        assert of_whole.vectors.tolist() == whole.vectors[whole.starts[first] :][: len(narratives.sentences)].tolist()
+        expected = whole.vectors[whole.starts[first] : whole.starts[first] + len(narratives.sentences)]
+        assert of_whole.vectors[:].tolist() == expected.tolist()
 
 
 def test_embeddings_of_other_documents_are_refused(counting, tmp_path):
@@ -131,7 +135,7 @@ def test_texts_without_a_sentence_have_no_embeddings(counting, tmp_path):
     path = collection(tmp_path, [story("b"), story("c")])
     embed_sentences(texts=Collection(path), options=ENCODING, language="en", output=tmp_path / "e")
     read = SentenceVectors.read(tmp_path / "e", split_narratives(Collection(path), "en"))
-    assert read.vectors.shape == (0, 2)
+    assert (len(read.vectors), read.vectors.width) == (0, 2)
 
 
 def test_sentences_of_a_source_are_used_for_a_corpus_and_never_for_a_system():
@@ -149,3 +153,26 @@ def test_embeddings_are_those_of_the_encoder_in_half_precision(tmp_path):
     read = read_corpus_narratives(path, "en", tmp_path / "e")
     alone, _ = load_sentence_encoder(options).embed(read.sentences[5:6])
     assert read.vectors[5] == pytest.approx(alone[0], abs=2e-3)
+
+
+def test_rows_are_those_of_the_array():
+    stored = np.arange(5000 * 3, dtype=np.float16).reshape(5000, 3)
+    numbers = np.random.default_rng(1).integers(5000, size=(2000, 2))
+    rows = VectorRows(stored)
+    assert (len(rows), rows.width) == (5000, 3)
+    np.testing.assert_array_equal(rows[numbers], stored[numbers])
+    np.testing.assert_array_equal(rows.select(numbers[:, 0])[7:1500], stored[numbers[7:1500, 0]])
+    np.testing.assert_array_equal(rows[4999], stored[4999])
+    assert rows[np.empty((0, 2), dtype=int)].shape == (0, 2, 3)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the size of mapped pages is read from /proc")
+def test_embeddings_of_a_file_take_no_memory(tmp_path):
+    def mapped_megabytes():
+        return int(re.search(r"RssFile:\s*(\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+    np.save(tmp_path / "vectors.npy", np.ones((100_000, 384), dtype=np.float16))
+    rows, before = VectorRows(np.load(tmp_path / "vectors.npy", mmap_mode="r")), mapped_megabytes()
+    for start in range(0, 100_000, 10_000):
+        assert rows[start : start + 10_000].all()
+        assert mapped_megabytes() < before + 8  # of 73

@@ -1,16 +1,62 @@
 """Narratives as sequences of sentences, with or without sentence embeddings."""
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from macroscope.arrays import release_pages
 from macroscope.documents import Document
 from macroscope.natural_language.sentences import split_sentences
 
 Integers = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.floating]
+_ROWS_AT_ONCE = 1024
+"""Number of embeddings after which pages are given back: one may lie on 16 pages, since the system reads ahead."""
+
+
+class VectorRows:
+    """Embeddings of sentences, copied when they are read: those of a file take no memory, and no selection does.
+
+    Parameters
+    ----------
+    stored
+        Array of embeddings (stored sentences x width), in memory or mapped from a file.
+    numbers
+        Row of each sentence in the array; default: all rows.
+    """
+
+    def __init__(self, stored: Vectors, numbers: Integers | None = None) -> None:
+        self._stored = stored
+        self._numbers = np.arange(len(stored)) if numbers is None else numbers
+        self._unreleased = 0
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def width(self) -> int:
+        """Return the dimension of an embedding."""
+        return int(self._stored.shape[1])
+
+    def select(self, numbers: Integers) -> "VectorRows":
+        """Return the embeddings of the sentences with these numbers."""
+        return VectorRows(self._stored, self._numbers[numbers])
+
+    def __getitem__(self, numbers: slice | Integers) -> Vectors:
+        """Return the embeddings of the sentences with these numbers (shape of the numbers x width)."""
+        rows = self._numbers[numbers]
+        vectors = np.empty((rows.size, self.width), dtype=self._stored.dtype)
+        for start in range(0, rows.size, _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
+            vectors[part] = self._stored[rows.flat[part]]
+            self._unreleased += len(vectors[part])
+            if self._unreleased >= _ROWS_AT_ONCE:
+                release_pages(self._stored)
+                self._unreleased = 0
+        return vectors.reshape(*rows.shape, self.width)
 
 
 def split_document(document: Document, language: str, from_source: bool = True) -> list[str]:
@@ -52,7 +98,7 @@ class Narratives:
     openings: list[str]
     sentences: list[str]
     starts: Integers
-    vectors: Vectors | None = None
+    vectors: VectorRows | None = None
     cut: npt.NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
@@ -74,8 +120,9 @@ class Narratives:
         """Return the numbers of the narratives of a split."""
         return [number for number, own_split in enumerate(self.splits) if own_split == split]
 
-    def with_vectors(self, vectors: Vectors, cut: npt.NDArray[np.bool_]) -> "Narratives":
+    def with_vectors(self, vectors: Vectors | VectorRows, cut: npt.NDArray[np.bool_]) -> "Narratives":
         """Return the same narratives with embeddings."""
+        vectors = vectors if isinstance(vectors, VectorRows) else VectorRows(vectors)
         return Narratives(self.ids, self.splits, self.openings, self.sentences, self.starts, vectors, cut)
 
 
@@ -86,7 +133,7 @@ def split_narratives(documents: Iterable[Document], language: str, from_source: 
     for document in documents:
         sentences += split_document(document, language, from_source)
         ids.append(document.id)
-        splits.append(document.split)
+        splits.append(sys.intern(document.split))  # one string for all of them
         openings.append(document.opening)
         starts.append(len(sentences))
     return Narratives(ids, splits, openings, sentences, np.array(starts, dtype=np.int64))

@@ -17,7 +17,8 @@ from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
 from macroscope.statistics.document_sums import Array
 
 METRICS = ("accuracy", "precision", "recall", "f1", "auc")
-_CELLS_AT_ONCE = 1 << 23
+_CELLS_AT_ONCE = 1 << 20
+"""Weights of resampled decisions that are computed at once: five arrays of 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,9 @@ def roc_curve(decisions: Decisions) -> pd.DataFrame:
     with np.errstate(invalid="ignore", divide="ignore"):
         return pd.DataFrame(
             {
-                "threshold": [np.inf, *scores[last]],
-                "false_positive_rate": [0.0, *(false_positives / (~labels).sum())],
-                "true_positive_rate": [0.0, *(true_positives / labels.sum())],
+                "threshold": np.concatenate([[np.inf], scores[last]]),
+                "false_positive_rate": np.concatenate([[0.0], false_positives / (~labels).sum()]),
+                "true_positive_rate": np.concatenate([[0.0], true_positives / labels.sum()]),
             }
         )
 

@@ -11,6 +11,7 @@ from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOp
 from macroscope.critics.narrative.sentence_detector import matching_loss
 from macroscope.critics.narrative.tensors import classification_loss, gather_embeddings
 from macroscope.critics.narrative.token_detector import TokenisedSentences, limit_tokens, load_encoder
+from macroscope.critics.narratives import VectorRows
 from macroscope.errors import MacroscopeError
 
 from ....tiny import simulated_documents, write_encoder
@@ -87,19 +88,19 @@ def test_losses_of_both_kinds_are_added_with_their_weight(encoder):
 
 
 def test_embeddings_of_padding_are_0():
-    vectors = np.arange(6, dtype=np.float16).reshape(3, 2)
+    vectors = VectorRows(np.arange(6, dtype=np.float16).reshape(3, 2))
     assert gather_embeddings(vectors, np.array([[2, NONE]])).tolist() == [[[4, 5], [0, 0]]]
-    assert gather_embeddings(vectors[:0], np.array([[NONE]])).tolist() == [[[0, 0]]]
+    assert gather_embeddings(vectors.select(slice(0)), np.array([[NONE]])).tolist() == [[[0, 0]]]
 
 
 def test_embeddings_are_standardised():
     detector = detector_of("sentence", "minilm")
     stories = narratives([6])
-    detector.network.standardise_by(stories.vectors)
+    detector.network.standardise_by(stories.vectors[:])
     inputs = np.array([[0, 1, 2, 3]])
     expected = detector.outputs(stories, inputs)
-    moved = stories.with_vectors(stories.vectors.astype(np.float32) * 4 + 3, stories.cut)
-    detector.network.standardise_by(moved.vectors)
+    moved = stories.with_vectors(stories.vectors[:].astype(np.float32) * 4 + 3, stories.cut)
+    detector.network.standardise_by(moved.vectors[:])
     assert detector.outputs(moved, inputs) == pytest.approx(expected, abs=1e-4)
 
 
@@ -166,7 +167,7 @@ def test_detector_round_trips_through_its_folder(task, level, encoder, tmp_path)
     detector, stories = detector_of(level, encoder, task, intact=0.5), narratives([9, 4])
     detector.slope, detector.intercept = 0.7, -1.5
     if level == "sentence":
-        detector.network.standardise_by(stories.vectors)
+        detector.network.standardise_by(stories.vectors[:])
     inputs = np.array([[0, 1, 2, 3, 4][: detector.window], [9, 10, 11, 12, NONE][: detector.window]])
     before = detector.probabilities(stories, inputs)
     detector.save(tmp_path)

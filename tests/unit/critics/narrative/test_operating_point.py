@@ -1,5 +1,7 @@
 """Tests of operating points, and of known damage in whole narratives."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from macroscope.critics.narrative.known_damage import (
 from macroscope.critics.narrative.latents import DETECTION_COUNTS
 from macroscope.critics.narrative.operating_point import BINS, choose_operating_point, read_operating_points
 from macroscope.critics.narrative.segments import Segment, SegmentSampling, sample_segments
+from macroscope.critics.narrative.similarity_detector import SimilarityDetector, SimilaritySize
 
 from .made import make_narratives
 
@@ -84,9 +87,9 @@ def test_embeddings_follow_their_sentences():
     vectors = np.arange(17.0)[:, None]
     narratives = make_narratives([3, 8, 6], vectors=vectors)
     examples = make_examples(narratives, [Segment(2, 1, 5, (1, 3))], "missing", {})
-    assert apply_damage(narratives, examples, "missing")[0].vectors[:, 0].tolist() == [11, 12, 14, 16]
+    assert apply_damage(narratives, examples, "missing")[0].vectors[:][:, 0].tolist() == [11, 12, 14, 16]
     selected = select_narratives(narratives, [2, 0])
-    assert selected.vectors[:, 0].tolist() == [*range(11, 17), 0, 1, 2]
+    assert selected.vectors[:][:, 0].tolist() == [*range(11, 17), 0, 1, 2]
     assert (selected.ids, selected.starts.tolist()) == (["n2", "n0"], [0, 6, 9])
 
 
@@ -123,3 +126,21 @@ def test_known_damage_is_counted_in_whole_narratives(tmp_path):
     assert 0.1 < point.threshold < 0.1001 or point.threshold == np.nextafter(0.1, 2)
     assert pd.read_csv(tmp_path / "missing" / DETECTION_COUNTS)["found"].sum() == 40
     assert list(read_operating_points(tmp_path)) == ["missing"]
+
+
+@pytest.mark.slow
+def test_memory_of_counting_hardly_grows_with_the_narratives():
+    """Eight times as many narratives, 31 MB of whose embeddings were once copied."""
+    detector = Detector("discordant", "similarity", 5, 0, SimilarityDetector(SimilaritySize("discordant", 384, 0)))
+    peaks = []
+    for number in (1000, 8000):
+        vectors = np.random.default_rng(1).normal(size=(5 * number, 384)).astype(np.float16)
+        narratives = make_narratives([5] * number, vectors=vectors)
+        segments = [Segment(n, 0, 5, (2,)) for n in range(number)]
+        replacements = {(n, 2): (5 * n + 7) % (5 * number) for n in range(number)}
+        examples = make_examples(narratives, segments, "discordant", replacements)
+        tracemalloc.start()
+        assert count_detections(detector, narratives, examples, 0.5)["damaged"].sum() == number
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]

@@ -103,7 +103,8 @@ def test_detector_learns_nothing_from_noise(tmp_path):
     """Independent embeddings: overfitting must not show in the test."""
     narratives = walk(400)
     noise = narratives.with_vectors(
-        np.random.default_rng(0).normal(size=narratives.vectors.shape).astype(np.float16), narratives.cut
+        np.random.default_rng(0).normal(size=(len(narratives.vectors), narratives.vectors.width)).astype(np.float16),
+        narratives.cut,
     )
     options = NarrativeOptions(detector=SMALL | {"epochs": 3}, similarity=None, draws=1)
     assert abs(trained(noise, options, "missing", tmp_path)["detector", "auc"] - 0.5) < 0.15
@@ -261,7 +262,9 @@ def test_too_few_segments_give_a_clear_error(tmp_path):
 
 def test_evaluation_without_a_test_split(tmp_path):
     narratives = walk(60)
-    narratives = make_narratives(narratives.lengths, splits=["train"] * 50 + ["valid"] * 10, vectors=narratives.vectors)
+    narratives = make_narratives(
+        narratives.lengths, splits=["train"] * 50 + ["valid"] * 10, vectors=narratives.vectors[:]
+    )
     options = NarrativeOptions(detector=SMALL | {"epochs": 1}, similarity=None)
     examples, counts = corrupt_splits(narratives, options, "missing", 1)
     training = _Training(narratives, options, "judge", "missing", 1, tmp_path / "ck")
@@ -277,7 +280,7 @@ class EmbeddedLogit(Detector):
     """A detector whose logit is the first component of a sentence's embedding."""
 
     def outputs(self, narratives, inputs, name="logits"):
-        return np.asarray(narratives.vectors, dtype=float)[np.maximum(inputs, 0), 0]
+        return narratives.vectors[np.maximum(inputs, 0)][..., 0].astype(float)
 
 
 @pytest.mark.parametrize(("times", "shift"), [(3.0, 1.0), (0.3, -2.0)])

@@ -51,8 +51,10 @@ def predict_by_single_sentence(
     if labels.all() or not labels.any():
         return logits
     model = LogisticRegression(solver="liblinear").fit(_features(narratives, train.inputs[tuple(positions.T)]), labels)
-    places = test.labels >= 0
-    logits[places] = model.decision_function(_features(narratives, test.inputs[places]))
+    places = np.argwhere(test.labels >= 0)
+    for start in range(0, len(places), MOST_SENTENCES):
+        part = tuple(places[start : start + MOST_SENTENCES].T)
+        logits[part] = model.decision_function(_features(narratives, test.inputs[part]))
     return logits
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,18 +14,13 @@ from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.latents import DETECTOR_INFO, ENCODER, WEIGHTS
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions, Task
 from macroscope.critics.narrative.segments import segment_sampling
-from macroscope.critics.narrative.sentence_detector import SentenceBatches, SentenceDetector, Size, choose_size
 from macroscope.critics.narrative.similarity_detector import SimilarityDetector, SimilaritySize
-from macroscope.critics.narrative.token_detector import (
-    TokenBatches,
-    TokenDetector,
-    TokenisedSentences,
-    limit_tokens,
-    load_encoder,
-    save_encoder,
-)
+from macroscope.critics.narrative.tensors import SentenceBatches
 from macroscope.critics.narratives import Integers, Narratives
 from macroscope.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from macroscope.critics.narrative.token_detector import TokenBatches, TokenisedSentences
 
 Floats = npt.NDArray[np.float64]
 SEGMENTS_AT_ONCE = {"similarity": 1024, "sentence": 1024, "token": 64}
@@ -60,9 +55,11 @@ class Detector:
     slope: float = 1.0
     intercept: float = 0.0
 
-    def batches(self, narratives: Narratives, examples: Examples) -> SentenceBatches | TokenBatches:
+    def batches(self, narratives: Narratives, examples: Examples) -> "SentenceBatches | TokenBatches":
         """Return the collator that makes batches of examples for the network."""
         if self.level == "token":
+            from macroscope.critics.narrative.token_detector import TokenBatches
+
             return TokenBatches(self._tokenised(narratives, examples.inputs), examples)
         return SentenceBatches(narratives, examples)
 
@@ -77,21 +74,22 @@ class Detector:
 
     @torch.inference_mode()
     def collated_outputs(
-        self, collator: SentenceBatches | TokenBatches, inputs: Integers, name: str = "logits"
+        self, collator: "SentenceBatches | TokenBatches", inputs: Integers, name: str = "logits"
     ) -> Floats:
         """Compute an output of the network for segments whose embeddings or tokens the collator already has."""
         device = "cuda" if torch.cuda.is_available() else "cpu"
         network = self.network.to(device).eval()
-        outputs = []
+        outputs = np.empty(inputs.shape)
         # Batches have segments of similar lengths, to save padding.
         order = np.argsort((inputs != NONE).sum(axis=1), kind="stable")
         size = SEGMENTS_AT_ONCE[self.level]
         for rows in (order[start : start + size] for start in range(0, len(order), size)):
-            batch = collator(rows.tolist())
-            arguments = {key: value.to(device) for key, value in batch.items() if key not in ("labels", "targets")}
-            outputs.append(network(**arguments)[name].float().cpu().numpy())
-        joined = np.concatenate(outputs) if outputs else np.empty(inputs.shape)
-        return np.asarray(joined[np.argsort(order, kind="stable")], dtype=float)
+            arguments = {key: value.to(device) for key, value in collator.read(rows.tolist()).items()}
+            values = network(**arguments)[name].float().cpu().numpy()
+            if outputs.ndim < values.ndim:
+                outputs = np.empty((*inputs.shape, *values.shape[2:]))
+            outputs[rows] = values
+        return outputs
 
     def probabilities(self, narratives: Narratives, inputs: Integers) -> Floats:
         """Compute the probability of damage at each position (segments x positions); NaN if there is no such position.
@@ -109,7 +107,9 @@ class Detector:
         """Return whether each sentence is longer than a token-level detector reads."""
         return self._tokenised(narratives, np.arange(len(narratives.sentences))).cut
 
-    def _tokenised(self, narratives: Narratives, numbers: Integers) -> TokenisedSentences:
+    def _tokenised(self, narratives: Narratives, numbers: Integers) -> "TokenisedSentences":
+        from macroscope.critics.narrative.token_detector import TokenisedSentences
+
         return TokenisedSentences(narratives.sentences, numbers, self.tokenizer, self.most)
 
     def save(self, folder: Path) -> None:
@@ -117,10 +117,12 @@ class Detector:
         info = {
             name: getattr(self, name) for name in ("task", "level", "window", "spare", "most", "slope", "intercept")
         }
-        if isinstance(self.network, SentenceDetector | SimilarityDetector):
+        if self.level != "token":
             info |= {"size": asdict(self.network.size)}
             save_model(self.network.cpu(), str(folder / WEIGHTS))
         else:
+            from macroscope.critics.narrative.token_detector import save_encoder
+
             info |= {"hidden": self.network.detect[0].out_features}
             save_encoder(folder / ENCODER, self.network.encoder.cpu(), self.tokenizer)
             save_model(self.network.detect.cpu(), str(folder / WEIGHTS))
@@ -132,17 +134,24 @@ class Detector:
         info = read_json(folder / DETECTOR_INFO)
         size, hidden = info.pop("size", None), info.pop("hidden", 0)
         if size is not None:
-            network = (
-                SimilarityDetector(SimilaritySize(**size))
-                if info["level"] == "similarity"
-                else SentenceDetector(Size(**size))
-            )
+            network = _network_of_size(info["level"], size)
             load_model(network, str(folder / WEIGHTS))
             return cls(network=network, **info)
+        from macroscope.critics.narrative.token_detector import TokenDetector, load_encoder
+
         encoder, tokenizer = load_encoder(str(folder / ENCODER))
         token_network = TokenDetector(encoder, hidden)
         load_model(token_network.detect, str(folder / WEIGHTS))
         return cls(network=token_network, tokenizer=tokenizer, **info)
+
+
+def _network_of_size(level: str, size: dict[str, Any]) -> Any:
+    """Create the network of a detector that reads embeddings."""
+    if level == "similarity":
+        return SimilarityDetector(SimilaritySize(**size))
+    from macroscope.critics.narrative.sentence_detector import SentenceDetector, Size
+
+    return SentenceDetector(Size(**size))
 
 
 def new_detector(
@@ -162,10 +171,14 @@ def new_detector(
         network = SimilarityDetector(SimilaritySize.of(task, embedding))
         return Detector(task, "similarity", window, spare, network)
     if detector.level == "sentence":
+        from macroscope.critics.narrative.sentence_detector import SentenceDetector, choose_size
+
         before = options.pretraining if detector.pretrained else None
         positions = max(window, segment_after_damage(before, task) if before else 0)
         size = choose_size(detector, embedding, positions)
         return Detector(task, "sentence", window, spare, SentenceDetector(size, detector.semantic_matching))
+    from macroscope.critics.narrative.token_detector import TokenDetector, limit_tokens, load_encoder
+
     encoder, tokenizer = load_encoder(options.encoder)
     most = limit_tokens(encoder, tokenizer, options.max_tokens, window)
     return Detector(task, "token", window, spare, TokenDetector(encoder, detector.hidden), tokenizer, most)

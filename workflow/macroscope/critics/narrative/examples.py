@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from macroscope.critics.narrative.options import Task
@@ -54,9 +55,9 @@ class Examples:
     def __len__(self) -> int:
         return len(self.narratives)
 
-    def select(self, indices: npt.ArrayLike) -> "Examples":
+    def select(self, indices: npt.ArrayLike | slice) -> "Examples":
         """Return the examples with these indices or flags."""
-        rows = np.asarray(indices)
+        rows = indices if isinstance(indices, slice) else np.asarray(indices)
         return Examples(self.narratives[rows], self.inputs[rows], self.labels[rows], self.targets[rows])
 
     @property
@@ -118,11 +119,12 @@ def write_examples(path: Path, by_split: Mapping[str, Examples], counts: Mapping
 def read_examples(path: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
     """Read examples by split, and the counts, from a file of `write_examples`."""
     table = pq.read_table(path)
-    splits = table.column("split").to_numpy(zero_copy_only=False)
-    return (
-        {split: _examples(table.filter(pa.array(splits == split))) for split in dict.fromkeys(splits)},
-        json.loads(table.schema.metadata[KEY]),
-    )
+    splits = table.column("split").unique().to_pylist()
+    by_split = {split: _examples(table.filter(pc.field("split") == split)) for split in splits}
+    counts = json.loads(table.schema.metadata[KEY])
+    del table
+    pa.default_memory_pool().release_unused()  # Arrow keeps freed memory
+    return by_split, counts
 
 
 def _examples(table: pa.Table) -> Examples:

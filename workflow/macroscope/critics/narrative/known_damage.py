@@ -17,6 +17,7 @@ from macroscope.critics.narrative.latents import DETECTION_COUNTS, OPERATING_POI
 from macroscope.critics.narrative.operating_point import choose_operating_point
 from macroscope.critics.narrative.options import Task
 from macroscope.critics.narratives import Narratives
+from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.files import write_json
 from macroscope.tables import write_csv
 
@@ -46,16 +47,15 @@ def count_detections(detector: Detector, narratives: Narratives, examples: Examp
     share a row.
     """
     damaged = examples.select(examples.damaged)
-    damaged_narratives, flags = apply_damage(narratives, damaged, detector.task)
-    probabilities = read_narratives(detector, damaged_narratives)
-    counts = [
-        (
-            damaged_narratives.ids[number],
-            int(is_damaged.sum()),
-            int((probabilities[number][is_damaged[: len(probabilities[number])]] >= threshold).sum()),
-        )
-        for number, is_damaged in enumerate(flags)
-    ]
+    counts = []
+    for start in range(0, len(damaged), DOCUMENTS_AT_ONCE):
+        batch = damaged.select(slice(start, start + DOCUMENTS_AT_ONCE))
+        damaged_narratives, flags = apply_damage(narratives, batch, detector.task)
+        probabilities = read_narratives(detector, damaged_narratives)
+        counts += [
+            (name, int(is_damaged.sum()), int((values[is_damaged[: len(values)]] >= threshold).sum()))
+            for name, is_damaged, values in zip(damaged_narratives.ids, flags, probabilities, strict=True)
+        ]
     families = narratives.families[damaged.narratives]
     table = pd.DataFrame(counts, columns=["id", "damaged", "found"])
     return table.groupby(families, sort=False).agg({"id": "first", "damaged": "sum", "found": "sum"})
@@ -103,4 +103,4 @@ def _build_narratives(
     selected = Narratives(ids, splits, openings, sentences, starts)
     if narratives.vectors is None or narratives.cut is None:
         return selected
-    return selected.with_vectors(narratives.vectors[joined], narratives.cut[joined])
+    return selected.with_vectors(narratives.vectors.select(joined), narratives.cut[joined])

@@ -1,7 +1,6 @@
 """Sentence-level detector: a transformer over sentence embeddings (cai2020 §4.2)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -9,10 +8,9 @@ from torch import nn
 from torch.nn import functional
 from transformers import BertConfig, BertModel
 
-from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.options import DetectorOptions
-from macroscope.critics.narrative.tensors import classification_loss, gather_embeddings, make_perceptron
-from macroscope.critics.narratives import Narratives, Vectors
+from macroscope.critics.narrative.tensors import classification_loss, make_perceptron
+from macroscope.critics.narratives import Vectors
 from macroscope.errors import MacroscopeError
 
 
@@ -136,35 +134,3 @@ def matching_loss(predicted: torch.Tensor, targets: torch.Tensor, labels: torch.
     is_damaged = (labels == 1).to(predicted.dtype)
     distance = 1 - functional.cosine_similarity(predicted, targets, dim=-1)
     return (distance * is_damaged).sum() / is_damaged.sum().clamp(min=1)
-
-
-class SentenceBatches:
-    """Collator of batches of examples for the sentence-level detector.
-
-    Parameters
-    ----------
-    narratives
-        Narratives with vectors, to which the examples' numbers refer.
-    """
-
-    def __init__(self, narratives: Narratives, examples: Examples) -> None:
-        if narratives.vectors is None:
-            raise ValueError(
-                "a sentence-level detector reads embeddings, but these narratives have none; add them with"
-                " 'with_vectors'"
-            )
-        self.vectors, self.examples = narratives.vectors, examples
-
-    def __call__(self, rows: list[int]) -> dict[str, Any]:
-        """Collate the examples with these indices."""
-        examples = self.examples.select(rows)
-        inputs, targets = torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)
-        return {
-            "vectors": self._gather(examples.inputs),
-            "mask": (inputs != NONE).long(),
-            "labels": torch.from_numpy(examples.labels).long(),
-            "targets": self._gather(examples.targets) * (targets != NONE)[..., None],
-        }
-
-    def _gather(self, numbers: Any) -> torch.Tensor:
-        return gather_embeddings(self.vectors, numbers)

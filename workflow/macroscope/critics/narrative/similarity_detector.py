@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import torch
 from sklearn.linear_model import LogisticRegression
@@ -26,6 +27,7 @@ LIMIT = 4.0
 """Largest absolute value of a standardised feature: squares of outliers would outweigh everything else."""
 STRENGTHS = (0.001, 0.01, 0.1, 1.0)
 """Inverse strengths of the L2 penalty, out of which validation segments choose."""
+_PLACES_AT_ONCE = 1 << 13
 SENTENCE_FEATURES, SLOT_FEATURES = 14, 8
 """Number of similarities, with the place, of a sentence and of a slot."""
 
@@ -123,7 +125,7 @@ class SimilarityDetector(nn.Module):
         """
         self.mean = train.features.mean(dim=0)
         self.spread = train.features.std(dim=0).clamp(min=1e-6)
-        expanded, labels = self.expand(train.features).double().numpy(), train.labels.numpy()
+        expanded, labels = self._expand_all(train.features), train.labels.numpy()
         rows, weights = [], []
         for strength in STRENGTHS:
             # This solver takes a handful of Newton steps, since places are far more than weights.
@@ -138,8 +140,16 @@ class SimilarityDetector(nn.Module):
     @torch.no_grad()
     def loss(self, places: "LabelledPlaces") -> float:
         """Return the mean cross-entropy of the places' labels in nats."""
-        logits = self.detect(self.expand(places.features)).squeeze(-1)
-        return float(classification_loss(logits, places.labels))
+        logits = [self.detect(self.expand(part)).squeeze(-1) for part in places.features.split(_PLACES_AT_ONCE)]
+        return float(classification_loss(torch.cat(logits), places.labels))
+
+    def _expand_all(self, features: torch.Tensor) -> npt.NDArray[np.float64]:
+        """Expand the features of places in blocks, since intermediate results take three times as much memory."""
+        expanded = np.empty((len(features), self.detect.in_features))
+        for start in range(0, len(features), _PLACES_AT_ONCE):
+            part = slice(start, start + _PLACES_AT_ONCE)
+            expanded[part] = self.expand(features[part]).numpy()
+        return expanded
 
     def _set_weights(self, weights: torch.Tensor, intercept: torch.Tensor) -> None:
         self.detect.weight.copy_(weights)

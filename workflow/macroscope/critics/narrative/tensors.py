@@ -1,4 +1,4 @@
-"""Layers, losses and data sets that both kinds of detectors share."""
+"""Layers, losses, batches and data sets that detectors share."""
 
 import numpy as np
 import torch
@@ -6,7 +6,8 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.data import Dataset
 
-from macroscope.critics.narratives import Integers, Vectors
+from macroscope.critics.narrative.examples import NONE, Examples
+from macroscope.critics.narratives import Integers, Narratives, VectorRows
 
 
 def make_perceptron(width: int, hidden: int, out: int) -> nn.Sequential:
@@ -21,10 +22,10 @@ def classification_loss(logits: torch.Tensor, labels: torch.Tensor) -> torch.Ten
     return (losses * is_labelled).sum() / is_labelled.sum().clamp(min=1)
 
 
-def gather_embeddings(vectors: Vectors, numbers: Integers) -> torch.Tensor:
+def gather_embeddings(vectors: VectorRows, numbers: Integers) -> torch.Tensor:
     """Return embeddings by number, 0 for negative numbers: shape of the numbers x width, in single precision."""
     if not len(vectors):
-        return torch.zeros(*numbers.shape, vectors.shape[1])
+        return torch.zeros(*numbers.shape, vectors.width)
     gathered = np.asarray(vectors[np.maximum(numbers, 0)], dtype=np.float32)
     return torch.from_numpy(gathered * (numbers >= 0)[..., None])
 
@@ -40,3 +41,34 @@ class Rows(Dataset[int]):
 
     def __getitem__(self, index: int) -> int:
         return self.first + index
+
+
+class SentenceBatches:
+    """Collator of batches of examples for detectors that read embeddings.
+
+    Parameters
+    ----------
+    narratives
+        Narratives with vectors, to which the examples' numbers refer.
+    """
+
+    def __init__(self, narratives: Narratives, examples: Examples) -> None:
+        if narratives.vectors is None:
+            raise ValueError(
+                "the detector reads embeddings, but these narratives have none; add them with 'with_vectors'"
+            )
+        self.vectors, self.examples = narratives.vectors, examples
+
+    def __call__(self, rows: list[int]) -> dict[str, torch.Tensor]:
+        """Collate the examples with these indices, to train or to validate."""
+        examples = self.examples.select(rows)
+        return {
+            **self.read(rows),
+            "labels": torch.from_numpy(examples.labels).long(),
+            "targets": gather_embeddings(self.vectors, examples.targets),
+        }
+
+    def read(self, rows: list[int]) -> dict[str, torch.Tensor]:
+        """Return what the network reads of the examples with these indices."""
+        inputs = self.examples.inputs[rows]
+        return {"vectors": gather_embeddings(self.vectors, inputs), "mask": torch.from_numpy(inputs != NONE).long()}

@@ -142,9 +142,12 @@ class TokenBatches:
         self.sentences, self.examples = sentences, examples
 
     def __call__(self, rows: list[int]) -> dict[str, torch.Tensor]:
-        """Collate the examples with these indices."""
-        examples = self.examples.select(rows)
-        return self.sentences.batch(examples.inputs) | {"labels": torch.from_numpy(examples.labels).long()}
+        """Collate the examples with these indices, to train or to validate."""
+        return {**self.read(rows), "labels": torch.from_numpy(self.examples.labels[rows]).long()}
+
+    def read(self, rows: list[int]) -> dict[str, torch.Tensor]:
+        """Return what the network reads of the examples with these indices."""
+        return self.sentences.batch(self.examples.inputs[rows])
 
 
 def save_encoder(folder: Path, encoder: Any, tokenizer: Any) -> None:

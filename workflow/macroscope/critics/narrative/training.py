@@ -209,7 +209,7 @@ class _Training:
                 write_operating_point(folder, detector, self.narratives, examples[HELD_OUT], rate)
 
     def _new_detector(self, pretrained: Path | None) -> Detector:
-        width = 0 if self.narratives.vectors is None else self.narratives.vectors.shape[1]
+        width = 0 if self.narratives.vectors is None else self.narratives.vectors.width
         detector = new_detector(self.options, self.detector, self.task, width, self.seed)
         if self.detector.pretrained and not self.pretrains:
             if pretrained is None:
