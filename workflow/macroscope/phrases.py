@@ -1,4 +1,4 @@
-"""Phrases of sentences for users that name or count several things: "1 text", "each of mine, yours and 3 more"."""
+"""Phrases of sentences for users that name or count things: "1 text", ">99%", "each of mine, yours and 3 more"."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -37,6 +37,13 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
         The noun after 1, and after all other numbers; default: `noun` with an "s".
     """
     return f"{number:,} {choose_form(number, noun, plural if plural is not None else f'{noun}s')}"
+
+
+def format_share(share: float) -> str:
+    """Return a rounded share in percent; 0% and 100% are exact."""
+    if 0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def choose_form(number: int, singular: str, plural: str) -> str:

@@ -8,7 +8,6 @@ from pydantic import Field, ValidationError, field_validator
 from macroscope.natural_language.languages import ENGLISH, LANGUAGES
 from macroscope.options import Options, require_name
 from macroscope.systems.perturbation.declaration import DAMAGES, Damage
-from macroscope.systems.perturbation.matrix import system_name, system_options
 from macroscope.systems.perturbation.steps import STEPS
 
 
@@ -71,9 +70,9 @@ class Sensitivity(Options):
         return {name: reason for name in named if (reason := self.lack(DAMAGES[name]))}
 
     def cells(self) -> list[tuple[str, str, float]]:
-        """Return (system, damage, dose) of every damaged system."""
+        """Return (system, damage, dose) of every damaged system, which is named after its damage and its percentage."""
         return [
-            (system_name(damage.name, dose), damage.name, dose)
+            (f"{damage.name}-{round(100 * dose)}", damage.name, dose)
             for damage in self.chosen()
             for dose in self.doses
             if dose <= damage.highest
@@ -105,7 +104,9 @@ def imply_damages(raw: Mapping[str, Any]) -> dict[str, Any]:
     # The effective config has it with its defaults, which are empty or false.
     if [{name: value for name, value in each.items() if value} for each in given] != [comparison]:
         raise ValueError("comparisons: a run with 'sensitivity' has none; put them in a config of their own")
-    systems = {system: system_options(damage, dose) for system, damage, dose in cells}
+    systems = {
+        system: {"kind": "perturbation", "perturb": [{"rule": damage, "dose": dose}]} for system, damage, dose in cells
+    }
     return {
         **raw,
         "sensitivity": {**block, "language": language},

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from macroscope.criticize.shares import format_share
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import ENGLISH, name_of, require_code
+from macroscope.phrases import format_share
 
 _DIFFERENT = 0.1
 """Share of texts that must be in other languages for a difference."""

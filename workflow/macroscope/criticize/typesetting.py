@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 import regex
 
-from macroscope.criticize.shares import format_share
-from macroscope.phrases import group_names, list_names
+from macroscope.phrases import format_share, group_names, list_names
 
 _FAMILIES: Mapping[str, Mapping[str, str]] = {
     "quotation marks": {'"': '"', "“ ”": "[“”]", "« »": "[«»]", "„": "„", "「 」": "[「」『』]"},

@@ -1,6 +1,7 @@
 """The comparisons of a config: critics with systems, also at matched length, and systems with each other."""
 
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from macroscope.critics import critics, get_critic
@@ -10,13 +11,15 @@ from macroscope.missing import Missing
 from macroscope.not_asked import NOT_IN_CONFIG, NotAsked
 from macroscope.options import CONTROL
 from macroscope.plan.matched_lengths import MatchedLengthsPlan
-from macroscope.plan.pairs import Pairs, compared_pairs
 from macroscope.stages import load
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
     from macroscope.plan.corpora import CorporaPlan
     from macroscope.plan.systems import SystemsPlan
+
+Pairs = dict[tuple[str, str], list[tuple[str, str]]]
+"""(critic, corpus) -> pairs of systems that are compared with each other there."""
 
 
 class Comparisons:
@@ -157,8 +160,25 @@ class Comparisons:
 
     @cached_property
     def compared_pairs(self) -> Pairs:
-        """Return (critic, corpus) -> pairs of systems that are compared with each other there, if there are any."""
-        return compared_pairs(self.config, self.systems)
+        """Return the pairs that each comparison names, or all pairs of the systems that it judges; each pair once.
+
+        Pairs with what failed (`Config.missing`) are left out.
+        """
+        pairs: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
+        for comparison in self.config.comparisons:
+            chosen = comparison.pairs
+            if chosen == "all":
+                judged = [name for name in self.systems.on(comparison.corpus, comparison.systems) if name != CONTROL]
+                chosen = list(combinations(judged, 2))
+            for critic in comparison.critics:
+                made = [
+                    pair
+                    for pair in chosen
+                    if not any(self.config.lacks(comparison.corpus, name, critic) for name in pair)
+                ]
+                if made:
+                    pairs.setdefault((critic, comparison.corpus), {}).update(dict.fromkeys(made))
+        return {chapter: list(unique) for chapter, unique in pairs.items()}
 
     @cached_property
     def corpora_used(self) -> list[str]:

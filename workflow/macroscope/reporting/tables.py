@@ -1,5 +1,6 @@
 """Tables of a run as CSV and LaTeX: all statistics, and tables like those of the papers."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -110,47 +111,52 @@ def write_tables(config: Path, output: Path) -> None:
         missing += failures
     with atomic(output) as folder:
         folder.mkdir()
-        write_csv(statistics, folder / "statistics.csv")
         unusable = Unusable(items)
-        cells = scorecard_table(results, statistics, unusable, chapters_with_warnings(items))
-        write_csv(cells, folder / scorecard.FILE)
-        if len(lengths := matched_lengths_table(results, statistics)):
-            write_csv(lengths, folder / matched_length.FILE)
-        if len(pairs := pairs_table(results)):
-            write_csv(pairs, folder / PAIRS)
         headline = headline_table(results, statistics, unusable)
-        write_csv(headline, folder / "headline.csv")
+        tables = {
+            "statistics.csv": statistics,
+            scorecard.FILE: scorecard_table(results, statistics, unusable, chapters_with_warnings(items)),
+            "headline.csv": headline,
+            "warnings.csv": _warnings_table(items),
+            "corpora.csv": results.corpus_table("summary"),
+            "data_sources.csv": data_sources_table(results),
+            "dropped.csv": dropped_table(results),
+        }
+        if_any = {
+            matched_length.FILE: matched_lengths_table(results, statistics),
+            PAIRS: pairs_table(results),
+            "known_truth.csv": known_truth_table(results, statistics),
+            "models.csv": models_table(results, headline),
+            "probability_correlations.csv": probability_table(results),
+            human_documents.FILE: documents_table(results),
+        }
+        tables |= {name: table for name, table in if_any.items() if len(table)}
+        for name, table in tables.items():
+            write_csv(table, folder / name)
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
-        warnings = [
-            (critic, corpus, item.title, item.warning)
-            for (critic, corpus), contributed in items.items()
-            for item in contributed
-            if item.warning
-        ]
-        columns = ["critic", "corpus", "title", "warning"]
-        write_csv(pd.DataFrame(warnings, columns=columns), folder / "warnings.csv")
         write_missing(missing, folder)
-        truth = known_truth_table(results, statistics)
-        if len(truth):
-            write_csv(truth, folder / "known_truth.csv")
-        models = models_table(results, headline)
-        if len(models):
-            write_csv(models, folder / "models.csv")
-        probabilities = probability_table(results)
-        if len(probabilities):
-            write_csv(probabilities, folder / "probability_correlations.csv")
-        write_csv(results.corpus_table("summary"), folder / "corpora.csv")
-        write_csv(data_sources_table(results), folder / "data_sources.csv")
-        write_csv(dropped_table(results), folder / "dropped.csv")
-        for (critic, corpus), contributed in items.items():
-            for item in contributed:
-                if item.table is not None and item.shown is not None:
-                    stem = f"{critic}_{corpus}_{item.name}"
-                    write_csv(item.table, folder / f"{stem}.csv")
-                    (folder / f"{stem}.tex").write_text(to_latex(item.shown), encoding="utf-8")
+        _write_items(items, folder)
         _write_correlations(results, statistics, folder)
-        if len(documents := documents_table(results)):
-            write_csv(documents, folder / human_documents.FILE)
+
+
+def _warnings_table(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> pd.DataFrame:
+    warnings = [
+        (critic, corpus, item.title, item.warning)
+        for (critic, corpus), contributed in items.items()
+        for item in contributed
+        if item.warning
+    ]
+    return pd.DataFrame(warnings, columns=["critic", "corpus", "title", "warning"])
+
+
+def _write_items(items: Mapping[ChapterKey, Sequence[ReportItem]], folder: Path) -> None:
+    """Write the tables of the critics' report items."""
+    for (critic, corpus), contributed in items.items():
+        for item in contributed:
+            if item.table is not None and item.shown is not None:
+                stem = f"{critic}_{corpus}_{item.name}"
+                write_csv(item.table, folder / f"{stem}.csv")
+                (folder / f"{stem}.tex").write_text(to_latex(item.shown), encoding="utf-8")
 
 
 def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Training of language models and their tokenizers: fine-tuning, or training from scratch (deng2022 App. E)."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,45 +96,26 @@ def finetune(
     if options.training is None:
         raise MacroscopeError("training: null means that the model is not trained; use the stage copy_base instead")
     words = load_saved_tokenizer(tokenizer)
-    boundary = boundary_id(words)
     source = resolve(options.base, weights)
     model = load_base(source, words, seed)
     if source.location is not None:
         require_steps(model, options.base)
     context = context_window(model.config, options.context)
     work = checkpoints.with_name(checkpoints.name + "-tokens")
-    with PartialState().main_process_first():
-        if is_main_process():
-            for split in ("train", "valid"):
-                TokenStream.write(documents, split, words, options.titles, boundary, work)
-    streams = [TokenStream(work, split) for split in ("train", "valid")]
+    streams = _write_streams(documents, words, options.titles, work)
     require_known_words(words, [streams[0].tokens[:_CHECKED_TOKENS]], options.base)
     by_document = options.training.windows == "documents"
     train_set, valid_set = (
-        Windows(stream, order, context, boundary, by_document)
+        Windows(stream, order, context, boundary_id(words), by_document)
         for stream, order in zip(streams, _document_orders(streams, seed), strict=True)
     )
     size = describe_size(model, words, context)
-    log.info(
-        "%s: %.2f M parameters, context %d; training on %d documents, %s tokens, %d windows",
-        options.base,
-        size["parameters"] / 1e6,
-        context,
-        len(streams[0].bounds) - 1,
-        f"{len(streams[0].tokens):,}",
-        len(train_set),
-    )
-    identity = {
-        "options": options.model_dump(mode="json", include={"base", "titles", "context", "training"}),
-        "seed": seed,
-        "train": fingerprint(streams[0]),
-        "valid": fingerprint(streams[1]),
-    }
+    _log_sizes(options.base, size, streams[0], train_set)
     history = train(
         model,
         Examples(train_set, valid_set, default_data_collator),
         _schedule(options.training),
-        Checkpoints(checkpoints, identity),
+        Checkpoints(checkpoints, _identify(options, seed, streams)),
         seed,
     )
     if not is_main_process():
@@ -143,6 +125,37 @@ def finetune(
         write_csv(history, folder / "training_log.csv")
     discard(checkpoints)
     discard(work)
+
+
+def _write_streams(documents: Path, words: Any, titles: bool, folder: Path) -> tuple[TokenStream, TokenStream]:
+    """Write the tokens of the train and the valid split, once for all processes, and return both."""
+    with PartialState().main_process_first():
+        if is_main_process():
+            for split in ("train", "valid"):
+                TokenStream.write(documents, split, words, titles, boundary_id(words), folder)
+    return TokenStream(folder, "train"), TokenStream(folder, "valid")
+
+
+def _log_sizes(base: str, size: Mapping[str, float], stream: TokenStream, windows: Windows) -> None:
+    log.info(
+        "%s: %.2f M parameters, context %d; training on %d documents, %s tokens, %d windows",
+        base,
+        size["parameters"] / 1e6,
+        size["context"],
+        len(stream.bounds) - 1,
+        f"{len(stream.tokens):,}",
+        len(windows),
+    )
+
+
+def _identify(options: LanguageModelSystem, seed: int, streams: Sequence[TokenStream]) -> dict[str, Any]:
+    """Return the properties of a training by which its checkpoints are recognised."""
+    return {
+        "options": options.model_dump(mode="json", include={"base", "titles", "context", "training"}),
+        "seed": seed,
+        "train": fingerprint(streams[0]),
+        "valid": fingerprint(streams[1]),
+    }
 
 
 def _schedule(training: Training) -> Schedule:
@@ -159,7 +172,7 @@ def _schedule(training: Training) -> Schedule:
     )
 
 
-def _document_orders(streams: list[TokenStream], seed: int) -> list[np.ndarray]:
+def _document_orders(streams: Sequence[TokenStream], seed: int) -> list[np.ndarray]:
     """Return the orders of the documents: shuffled for training, file order for validation."""
     train, valid = (len(stream.bounds) - 1 for stream in streams)
     return [np.random.default_rng(seed).permutation(train), np.arange(valid)]

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from macroscope.documents import Document
-from macroscope.natural_language.function_words import ARTICLES
+from macroscope.natural_language.articles import ARTICLES
 from macroscope.natural_language.languages import LANGUAGES, name_of
 from macroscope.natural_language.lemmas import has_lemmas, lemmatise
 from macroscope.natural_language.stop_words import has_stop_words, stop_words, stop_words_path
