@@ -21,6 +21,7 @@ and ranks are signed ranks of magnitudes.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,70 +114,104 @@ def correlate_documents(
         return DocumentCorrelation(
             UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED, np.nan, documents, annotators, reason
         )
-    adjusted, levels = (ratings, 1) if groups is None else _without_levels(ratings, crossed)
-    rating_means = _Means(adjusted, crossed, groups, levels)
-    x = _centred(values, np.ones((1, documents)), groups)[0]
-    unit_weights = np.ones((1, len(ratings)))
-    document_means = rating_means.of_documents(unit_weights)[0]
-
-    def raw(weights: Array) -> Array:
-        return _fisher(rating_means.correlations(weights, values))
-
-    def ranked(weights: Array) -> Array:
-        return _fisher(ranks.correlations(weights, _ranks(x, groups)))
-
-    def corrected(weights: Array) -> Array:
-        return _fisher(rating_means.correlations(weights, values) / np.sqrt(rating_means.reliability(weights)))
-
-    centred = _centred(document_means, np.ones((1, documents)), groups)[0]
-    ranks = _Means(
-        _as_ranks(adjusted, document_means, centred, _ranks(centred, groups), crossed), crossed, groups, levels
-    )
-
+    as_given, as_ranks = _build_scales(values, groups, ratings, crossed)
     means = 1 if groups is None else len(np.unique(groups))
-
-    def interval(statistic: Statistic, slopes: int = 0) -> CrossedEstimate:
-        confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
-        lost = means + slopes
-        if lost >= documents:
-            return UNDEFINED
-        return _from_fisher(
-            crossed_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed, means=lost)
-        )
-
-    def given_length(of_ratings: _Means, of_values: Array, of_lengths: Array) -> CrossedEstimate:
-        if of_ratings.is_determined(of_values, of_lengths):
-            return UNDEFINED
-        return interval(lambda weights: _fisher(of_ratings.partial(weights, of_values, of_lengths)), slopes=1)
-
+    interval = partial(_interval, crossed=crossed, resampling=resampling, means=means)
     partial_pearson = partial_spearman = UNDEFINED
     if lengths is not None and np.isfinite(lengths).all():
-        z = _centred(lengths, np.ones((1, documents)), groups)[0]
-        partial_pearson = given_length(rating_means, values, lengths)
-        partial_spearman = given_length(ranks, _ranks(x, groups), _ranks(z, groups))
-
-    reliability = float(rating_means.reliability(unit_weights, least=-np.inf)[0])
-    disattenuated, reason = UNDEFINED, ""
-    if np.isnan(reliability):
-        too_few = "too few documents were" if (rating_means.counts > 1).any() else "no document was"
-        reason = f"{too_few} judged by two annotators, so the annotators' error is not known"
-    elif reliability < LEAST_RELIABILITY:
-        reason = (
-            f"the ratings' reliability is below {LEAST_RELIABILITY}: no correction for annotators' error is possible"
-        )
-    else:
-        disattenuated = interval(corrected)
+        given_length = partial(_interval_given, crossed=crossed, resampling=resampling, means=means + 1)
+        partial_pearson = given_length(as_given, lengths)
+        partial_spearman = given_length(as_ranks, _ranks(lengths, groups))
+    reliability = float(as_given.ratings.reliability(np.ones((1, len(ratings))), least=-np.inf)[0])
+    reason = _uncorrected_reason(reliability, as_given.ratings.counts)
     return DocumentCorrelation(
-        interval(raw),
-        interval(ranked),
+        interval(as_given.correlation),
+        interval(as_ranks.correlation),
         partial_pearson,
         partial_spearman,
-        disattenuated,
+        UNDEFINED if reason else interval(as_given.corrected),
         float(np.clip(reliability, 0, 1)),
         documents,
         annotators,
         reason,
     )
+
+
+def _build_scales(values: Array, groups: Groups, ratings: Array, crossed: CrossedRatings) -> tuple["_Scale", "_Scale"]:
+    """Return values and ratings as they are given, and as ranks within groups."""
+    adjusted, levels = (ratings, 1) if groups is None else _without_levels(ratings, crossed)
+    rating_means = _Means(adjusted, crossed, groups, levels)
+    document_means = rating_means.of_documents(np.ones((1, len(ratings))))[0]
+    ranked = _as_ranks(adjusted, document_means, groups, crossed)
+    return _Scale(values, rating_means), _Scale(_ranks(values, groups), _Means(ranked, crossed, groups, levels))
+
+
+def _interval(statistic: Statistic, *, crossed: CrossedRatings, resampling: Resampling, means: int) -> CrossedEstimate:
+    """Estimate a correlation from its statistic on Fisher's scale; undefined with no more documents than means.
+
+    Parameters
+    ----------
+    means
+        Number of means and slopes of the documents that the statistic estimates.
+    """
+    if means > crossed.documents.max():
+        return UNDEFINED
+    confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
+    return _from_fisher(
+        crossed_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed, means=means)
+    )
+
+
+def _interval_given(
+    scale: "_Scale", given: Array, *, crossed: CrossedRatings, resampling: Resampling, means: int
+) -> CrossedEstimate:
+    """Estimate the partial correlation given another value of the documents; undefined if that determines them."""
+    if scale.ratings.is_determined(scale.values, given):
+        return UNDEFINED
+    return _interval(partial(scale.correlation_given, given=given), crossed=crossed, resampling=resampling, means=means)
+
+
+def _uncorrected_reason(reliability: float, counts: Array) -> str:
+    """Return the reason why a correlation cannot be corrected for the annotators' error; "" if it can.
+
+    Parameters
+    ----------
+    counts
+        Number of ratings of each document.
+    """
+    if np.isnan(reliability):
+        too_few = "too few documents were" if (counts > 1).any() else "no document was"
+        return f"{too_few} judged by two annotators, so the annotators' error is not known"
+    if reliability < LEAST_RELIABILITY:
+        return f"the ratings' reliability is below {LEAST_RELIABILITY}: no correction for annotators' error is possible"
+    return ""
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Values and ratings of documents on one scale, and Fisher's z of their correlations under weights.
+
+    Attributes
+    ----------
+    values
+        Value of each document.
+    ratings
+        Means of the ratings.
+    """
+
+    values: Array
+    ratings: "_Means"
+
+    def correlation(self, weights: Array) -> Array:
+        return _fisher(self.ratings.correlations(weights, self.values))
+
+    def corrected(self, weights: Array) -> Array:
+        """Return the correlation corrected for the annotators' error."""
+        return _fisher(self.ratings.correlations(weights, self.values) / np.sqrt(self.ratings.reliability(weights)))
+
+    def correlation_given(self, weights: Array, given: Array) -> Array:
+        """Return the partial correlation given another value of the documents."""
+        return _fisher(self.ratings.partial(weights, self.values, given))
 
 
 class _Means:
@@ -293,16 +328,18 @@ def _centred(values: Array, weights: Array, groups: Groups) -> Array:
     return values - (_sums(weights * values, groups) / _sums(weights, groups))[:, groups]
 
 
-def _ranks(centred: Array, groups: Groups) -> Array:
-    """Return ranks minus their mean; for differences, signed ranks of their magnitudes."""
+def _ranks(values: Array, groups: Groups) -> Array:
+    """Return ranks within groups minus their mean; for differences, signed ranks of their magnitudes."""
+    centred = _centred(values, np.ones((1, len(values))), groups)[0]
     if groups is None:
         return np.asarray(np.sign(centred) * rankdata(np.abs(centred)), dtype=float)
     ranks = np.asarray(rankdata(centred), dtype=float)
     return ranks - ranks.mean()
 
 
-def _as_ranks(ratings: Array, means: Array, centred: Array, ranks: Array, crossed: CrossedRatings) -> Array:
+def _as_ranks(ratings: Array, means: Array, groups: Groups, crossed: CrossedRatings) -> Array:
     """Move ratings to the ranks of their documents' means, with differences within documents in units of ranks."""
+    centred, ranks = _centred(means, np.ones((1, len(means))), groups)[0], _ranks(means, groups)
     slope = np.linalg.norm(ranks) / np.linalg.norm(centred)
     return np.asarray(ranks[crossed.documents] + slope * (ratings - means[crossed.documents]), dtype=float)
 

@@ -14,8 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.corpora.simulated import HsmmSizes, SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.documents import Document, Section
 from macroscope.files import read_json, write_json
 from macroscope.tables import write_csv
 
@@ -194,7 +194,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     )
     write_csv(table, truth / "subsequences.csv")
     documents = write_texts(raw, simulate_texts(process, "process", options.documents, seed), options, seed)
-    write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
+    write_true_documents(truth, NAME, documents, seed)
     texts = simulate_segments(process, "process", options.documents, seed)
     states = [process.states[text].tolist() for text in texts]
     frame = pd.DataFrame({"id": [document.id for document in documents], "states": states})

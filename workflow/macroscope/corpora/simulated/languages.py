@@ -14,8 +14,8 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_json, write_json
 
@@ -196,7 +196,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     """
     write_json(truth / "process.json", describe_process())
     documents = write_texts(raw, simulate_texts("process", options.documents, seed), options, seed)
-    write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
+    write_true_documents(truth, NAME, documents, seed)
 
 
 def describe_process() -> dict[str, Any]:

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts
-from macroscope.documents import Document, Provenance, Section, in_batches, write_documents
+from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.documents import Document, Section, in_batches
 from macroscope.files import RESOURCES, read_json, write_json
 
 NAME = "simpeople"
@@ -277,7 +277,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     write_json(truth / "process.json", process.to_json())
     texts = simulate_texts(process, "process", options.documents, seed)
     documents = write_texts(raw, texts, options, seed)
-    write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
+    write_true_documents(truth, NAME, documents, seed)
     stories = simulate_stories(process, "process", options.documents, seed)
     rows = (
         {

@@ -13,8 +13,8 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.documents import Document, Section
 from macroscope.files import RESOURCES, read_json, write_json
 
 NAME = "simscripts"
@@ -111,7 +111,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     process = script_process()
     write_json(truth / "process.json", process.to_json())
     documents = write_texts(raw, simulate_texts(process, "process", options.documents, seed), options, seed)
-    write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
+    write_true_documents(truth, NAME, documents, seed)
 
 
 def _sample_events(process: ScriptProcess, script: str, rng: np.random.Generator) -> list[tuple[str, int]]:

@@ -14,7 +14,7 @@ import numpy as np
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.splits import assign_split
 from macroscope.corpora.tokens import GPT2_PIECES, make_token_counter
-from macroscope.documents import Document
+from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import atomic
 
 _EMPTY = ("", " ", "\n\n", "\t\n")
@@ -50,6 +50,11 @@ def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorp
                 record |= {"label": document.label} | ({"original": document.original} if document.original else {})
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
     return written
+
+
+def write_true_documents(truth: Path, name: str, documents: Iterable[Document], seed: int) -> None:
+    """Write documents.parquet, the expected result of extraction and filters, into the folder of the truth."""
+    write_documents(truth / "documents.parquet", documents, Provenance(name, {"name": "truth", "seed": seed}))
 
 
 def _with_clutter(

@@ -14,8 +14,8 @@ import yaml
 from numpy.typing import NDArray
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_json, write_json
 
@@ -158,7 +158,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     write_json(truth / "process.json", process.to_json())
     texts = (document for document, _ in simulate_texts(process, "process", options.documents, seed))
     documents = write_texts(raw, texts, options, seed)
-    write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
+    write_true_documents(truth, NAME, documents, seed)
 
 
 def _sentences(words: Sequence[str], rng: np.random.Generator) -> Iterator[str]:

@@ -17,7 +17,7 @@ import numpy as np
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.articles import infer_article_genre, merge_sections, simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.corpora.simulated.texts import write_texts
+from macroscope.corpora.simulated.texts import write_texts, write_true_documents
 from macroscope.corpora.simulated.wikitext import CLUTTER, make_clutter_page, render_wikitext
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Provenance, write_documents
@@ -79,7 +79,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
                 split = assign_split(identifier, options.valid_share, options.test_share)
                 yield replace(document, id=identifier, split=split, title=page.title)
 
-    write_documents(truth / "documents.parquet", documents(), Provenance(SITE, {"name": "truth", "seed": seed}))
+    write_true_documents(truth, SITE, documents(), seed)
     _write_pages(truth / "pages.csv", pages)
     with atomic(raw) as temporary:
         temporary.write_bytes(b"".join(_streams(pages)))
@@ -107,7 +107,7 @@ def write_webtext(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -
     )
     provenance = Provenance(WEBTEXT_NAME, {"name": "truth", "seed": seed})
     write_documents(truth / "articles.parquet", articles, provenance)
-    write_documents(truth / "documents.parquet", map(merge_sections, articles), provenance)
+    write_true_documents(truth, WEBTEXT_NAME, map(merge_sections, articles), seed)
 
 
 def _with_unique_titles(documents: Iterable[Document]) -> Iterator[Document]:
