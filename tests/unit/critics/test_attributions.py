@@ -21,15 +21,15 @@ from macroscope.critics.narratives import split_document
 from macroscope.critics.strings.attribution import Halves
 from macroscope.critics.strings.attribution import mark_words as strings_marks
 from macroscope.critics.strings.estimators import NgramEstimator
-from macroscope.critics.strings.texts import Texts
 from macroscope.critics.tendencies.attribution import distances, find_repetitions
 from macroscope.critics.tendencies.latents import PER_TEXT
-from macroscope.document_keys import opening_of
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import locate_words, lower_case_words
 from macroscope.options import CONTROL
 from macroscope.systems.ngram.backoff import words_of
+
+from .known_strings import texts_of
 
 
 def document(*texts, name="d"):
@@ -87,10 +87,6 @@ def real_texts(number=40):
     rng = np.random.default_rng(1)
     lines = [f"opening {n} " + " ".join(f"w{v}" for v in rng.zipf(1.5, 40) % 30) for n in range(number)]
     return texts_of([f"t{n}" for n in range(number)], lines, np.full(number, 42))
-
-
-def texts_of(ids, texts, words):
-    return Texts(ids, [opening_of(text) for text in texts], texts, words)
 
 
 def test_strings_scores_a_text_by_the_half_without_it_and_its_paired_text():

@@ -77,8 +77,18 @@ def plan_of(comparisons=None, **keys):
     return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": compared, **keys}))
 
 
+def plan_systems(**systems):
+    """A plan of systems for a simulated corpus."""
+    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki", "critics": ["coherence"]}]
+    return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": comparisons}))
+
+
 def names(**wildcards):
     return SimpleNamespace(**wildcards)
+
+
+def wildcards_of(system):
+    return names(corpus="wiki", system=system)
 
 
 def find_job(plan, name):

@@ -1,6 +1,5 @@
 """The plan of the corpora: which raw files they have, who reads them, what an option changes."""
 
-from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -13,14 +12,12 @@ from macroscope.files import REPOSITORY
 from macroscope.fingerprint import closure
 from macroscope.plan.corpora import CorporaPlan
 
+from .plans import names
+
 
 def plan_of(corpus, **others):
     config = {"corpora": {"c": corpus, **others}, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]}
     return CorporaPlan(parse_config(config), "results/default")
-
-
-def names(**wildcards):
-    return SimpleNamespace(**wildcards)
 
 
 def modules_read_by(plan, corpus):

@@ -1,7 +1,6 @@
 """The plan of the systems: the files, values, options and resources of the jobs of their stages."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,21 +16,13 @@ from macroscope.stages import NO_NAME, Stage
 from macroscope.systems import kinds
 from macroscope.systems.declaration import Kind
 
+from .plans import find_job, names
+
 
 def plan_of(corpus, **systems):
     judged = [{"corpus": "c", "critics": ["tendencies"]}]
     config = parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": judged})
     return SystemsPlan(config, "results/default", CorporaPlan(config, "results/default"))
-
-
-def names(**wildcards):
-    return SimpleNamespace(**wildcards)
-
-
-def find_job(plan, name):
-    """Return the job of a rule's name."""
-    [job] = [job for job in plan.jobs() if job.name == name]
-    return job
 
 
 def systems_of(plan, name):

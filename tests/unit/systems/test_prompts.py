@@ -9,10 +9,8 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
-from macroscope.config.schema import parse_config
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.plan import Plan
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.decoding import distribution
@@ -22,7 +20,7 @@ from macroscope.systems.language_model.sampling import merge_shards, sample_shar
 from macroscope.systems.language_model.token_sampler import TokenSampler
 from macroscope.systems.prompts import decode, encode_prompts, first_tokens, first_words, read_prompts
 from macroscope.systems.tokenizer import train_bpe, train_words
-from tests.unit.plan.plans import find_job
+from tests.unit.plan.plans import find_job, plan_systems, wildcards_of
 
 from .conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
 
@@ -271,36 +269,28 @@ def test_invalid_prompts_are_one_sentence(folder, tmp_path):
         sample_shard(model, tmp_path / "s", options(max_tokens=9), **arguments)
 
 
-def planned(**systems):
-    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki", "critics": ["coherence"]}]
-    return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": comparisons}))
-
-
-class Wildcards:
-    corpus = "wiki"
-
-    def __init__(self, system):
-        self.system = system
-
-
 LM = {"kind": "language_model", "base": "tiny-gpt2", "titles": False}
 AGAIN = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
 
 
 def test_prompts_are_the_controls_documents():
-    plan = planned(lm={**LM, "prompt_words": 10}, again=AGAIN, free={**AGAIN, "prompt_words": 0})
+    plan = plan_systems(lm={**LM, "prompt_words": 10}, again=AGAIN, free={**AGAIN, "prompt_words": 0})
     sample = find_job(plan, "sample")
     control = "results/default/systems/wiki/control/samples.parquet"
-    assert [sample.inputs["prompts"](Wildcards(name)) for name in ("lm", "again", "free")] == [[control], [control], []]
-    assert '"prompt_words": null' in sample.options(Wildcards("free"))
+    assert [sample.inputs["prompts"](wildcards_of(name)) for name in ("lm", "again", "free")] == [
+        [control],
+        [control],
+        [],
+    ]
+    assert '"prompt_words": null' in sample.options(wildcards_of("free"))
 
 
 def test_a_resampled_system_may_have_prompts_of_tokens_instead():
-    plan = planned(lm={**LM, "prompt_words": 10}, again={**AGAIN, "prompt_tokens": 35}, same=AGAIN)
+    plan = plan_systems(lm={**LM, "prompt_words": 10}, again={**AGAIN, "prompt_tokens": 35}, same=AGAIN)
     of = {name: plan.systems.all[name].as_language_model(plan.config) for name in ("again", "same")}
     assert [(of[name].prompt_words, of[name].prompt_tokens) for name in of] == [(None, 35), (10, None)]
     with pytest.raises(MacroscopeError, match="prompt_words and prompt_tokens are both given; give one"):
-        planned(lm={**LM, "prompt_words": 10, "prompt_tokens": 35})
+        plan_systems(lm={**LM, "prompt_words": 10, "prompt_tokens": 35})
 
 
 @pytest.mark.parametrize(
@@ -312,4 +302,4 @@ def test_a_resampled_system_may_have_prompts_of_tokens_instead():
 )
 def test_prompts_for_titled_texts_are_one_sentence(systems):
     with pytest.raises(MacroscopeError, match=r"systems\.(lm|x)\.prompt_words: prompts are for untitled texts"):
-        planned(**systems)
+        plan_systems(**systems)

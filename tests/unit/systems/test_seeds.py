@@ -3,18 +3,17 @@
 import pytest
 from pydantic import TypeAdapter
 
-from macroscope.config.schema import AnySystem, parse_config
+from macroscope.config.schema import AnySystem
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.files import write_json
-from macroscope.plan import Plan
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.sampling import make_sampler, sample_shard
 from macroscope.systems.ngram.generation import sample_ngram
 from macroscope.systems.ngram.training import count_train_split
 from macroscope.systems.perturbation.generation import perturb_samples
 from macroscope.systems.simulated import simulate
-from tests.unit.plan.plans import find_job
+from tests.unit.plan.plans import find_job, plan_systems, wildcards_of
 
 from ...tiny import simulated_documents
 from .conftest import CONTEXT, tiny_model
@@ -78,37 +77,21 @@ LM = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
 AGAIN = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
 
 
-def planned(**systems):
-    config = {
-        "corpora": {"wiki": {"source": "simulated"}},
-        "systems": systems,
-        "comparisons": [{"corpus": "wiki", "critics": ["coherence"]}],
-    }
-    return Plan(parse_config(config))
-
-
-class Wildcards:
-    corpus = "wiki"
-
-    def __init__(self, system):
-        self.system = system
-
-
 def test_the_same_model_is_sampled_under_several_seeds():
-    plan = planned(lm=LM, again={**AGAIN, "seed": 3})
+    plan = plan_systems(lm=LM, again={**AGAIN, "seed": 3})
     sample = find_job(plan, "sample")
-    assert sample.inputs["model"](Wildcards("again")) == sample.inputs["model"](Wildcards("lm"))
-    assert '"seed": 3' in sample.options(Wildcards("again"))
-    assert '"seed": 0' in sample.options(Wildcards("lm"))
+    assert sample.inputs["model"](wildcards_of("again")) == sample.inputs["model"](wildcards_of("lm"))
+    assert '"seed": 3' in sample.options(wildcards_of("again"))
+    assert '"seed": 0' in sample.options(wildcards_of("lm"))
 
 
 def test_another_seed_does_not_repeat_the_training():
-    plans = [planned(lm={**LM, "seed": seed}) for seed in (0, 4)]
+    plans = [plan_systems(lm={**LM, "seed": seed}) for seed in (0, 4)]
     for stage, is_same in (("finetune", True), ("sample", False)):
-        first, second = (find_job(plan, stage).options(Wildcards("lm")) for plan in plans)
+        first, second = (find_job(plan, stage).options(wildcards_of("lm")) for plan in plans)
         assert (first == second) is is_same
 
 
 def test_a_resampled_system_has_a_seed_of_its_own():
-    plan = planned(lm={**LM, "seed": 4}, again=AGAIN)
-    assert '"seed": 0' in find_job(plan, "sample").options(Wildcards("again"))
+    plan = plan_systems(lm={**LM, "seed": 4}, again=AGAIN)
+    assert '"seed": 0' in find_job(plan, "sample").options(wildcards_of("again"))

@@ -1,5 +1,7 @@
 """Corrections for many tests at once."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,13 +19,10 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     array
         Of the same length: p_(i) n / i, made monotone from above, at most 1. NaN stays NaN and does not count in n.
     """
-    p = np.asarray(p_values, dtype=float)
-    tested = ~np.isnan(p)
-    adjusted = np.full_like(p, np.nan)
-    order = np.argsort(p[tested])
-    raised = p[tested][order] * len(order) / np.arange(1, len(order) + 1)
-    adjusted[np.flatnonzero(tested)[order]] = np.minimum.accumulate(raised[::-1])[::-1].clip(max=1)
-    return adjusted
+    return _adjust(
+        p_values,
+        lambda ordered: np.minimum.accumulate((ordered * len(ordered) / np.arange(1, len(ordered) + 1))[::-1])[::-1],
+    )
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -40,10 +39,14 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
         Of the same length: p_(i) (n - i + 1), made monotone from below, at most 1. NaN stays NaN and does not count in
         n.
     """
+    return _adjust(p_values, lambda ordered: np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
+
+
+def _adjust(p_values: ArrayLike, correct: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Correct the p-values that are not NaN, in rising order, and cut them at 1."""
     p = np.asarray(p_values, dtype=float)
-    tested = ~np.isnan(p)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested])]
     adjusted = np.full_like(p, np.nan)
-    order = np.argsort(p[tested])
-    raised = p[tested][order] * np.arange(len(order), 0, -1)
-    adjusted[np.flatnonzero(tested)[order]] = np.maximum.accumulate(raised).clip(max=1)
+    adjusted[order] = correct(p[order]).clip(max=1)
     return adjusted

@@ -8,12 +8,10 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel
 
-from macroscope.config.schema import parse_config
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.natural_language.words import count_words
-from macroscope.plan import Plan
 from macroscope.pretrained import load_pretrained_encoder
 from macroscope.stages import NO_NAME
 from macroscope.systems.language_model.model import copy_base, load_model
@@ -22,7 +20,7 @@ from macroscope.systems.language_model.perplexity import measure_perplexity
 from macroscope.systems.language_model.sampling import sample_shard
 from macroscope.systems.language_model.training import finetune, train_tokenizer
 from macroscope.systems.tokenizer import train_bpe
-from tests.unit.plan.plans import find_job
+from tests.unit.plan.plans import find_job, plan_systems
 
 from ..conftest import CONTEXT, VOCABULARY, tiny_model
 
@@ -137,7 +135,7 @@ def test_a_file_that_is_not_gguf_is_one_sentence(tmp_path):
 
 def test_the_weights_of_a_retrieved_base_are_an_input_of_its_jobs():
     lm = {"kind": "language_model", "titles": False, "training": None}
-    plan = planned(small={**lm, "base": "smollm2-135m"}, other={**lm, "base": "gpt2"})
+    plan = plan_systems(small={**lm, "base": "smollm2-135m"}, other={**lm, "base": "gpt2"})
     weights = find_job(plan, "copy_base").inputs["weights"]
     wildcards = [SimpleNamespace(corpus="wiki", system=name) for name in ("small", "other")]
     assert [weights(w) for w in wildcards] == [["data/smollm2-135m/0.1.2/SmolLM2-135M-Instruct.Q4_1.gguf"], []]
@@ -149,7 +147,7 @@ def test_a_base_without_weights_is_one_sentence(tmp_path):
     ):
         copy_base(tmp_path / "model", options("tiny-gpt2"))
     with pytest.raises(MacroscopeError, match=r"systems\.lm\.training: 'tiny-gpt2' is trained from scratch"):
-        planned(lm={"kind": "language_model", "base": "tiny-gpt2", "titles": False, "training": None})
+        plan_systems(lm={"kind": "language_model", "base": "tiny-gpt2", "titles": False, "training": None})
 
 
 def test_a_published_model_is_not_fine_tuned(base, tmp_path):
@@ -162,18 +160,13 @@ def test_a_context_that_the_model_does_not_have_is_refused_at_once(base, tmp_pat
         copy_base(tmp_path / "model", options(base, context=99))
 
 
-def planned(**systems):
-    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki", "critics": ["coherence"]}]
-    return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": comparisons}))
-
-
 def test_only_trained_models_have_training_jobs():
     lm = {"kind": "language_model", "base": "gpt2", "titles": False}
-    plan = planned(tuned=lm, published={**lm, "training": None})
+    plan = plan_systems(tuned=lm, published={**lm, "training": None})
     stages = ("finetune", "copy_base", "measure_perplexity_language_model")
     constraints = [find_job(plan, stage).constraints["system"] for stage in stages]
     assert constraints == ["tuned", "published", "tuned|published"]
-    assert {find_job(planned(), stage).constraints["system"] for stage in stages} == {NO_NAME}
+    assert {find_job(plan_systems(), stage).constraints["system"] for stage in stages} == {NO_NAME}
     signatures = [plan.systems.all[name].perplexity_signature() for name in ("tuned", "published")]
     assert signatures[1] == signatures[0] + "|training:none"
 

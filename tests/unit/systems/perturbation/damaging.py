@@ -1,9 +1,22 @@
-"""Application of a damage in tests."""
+"""Documents to damage, and the application of a damage."""
 
 import numpy as np
 
+from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.declaration import Touch
 from macroscope.systems.perturbation.steps import STEPS
+
+
+def document(*texts):
+    return Document("d", "test", "D", tuple(Section(f"title {n}", text) for n, text in enumerate(texts)))
+
+
+def texts_of(document):
+    return [section.text for section in document.sections]
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
 
 
 def damage(rule, documents, dose=None, seed=0, language="en", position="anywhere", **options):

@@ -12,7 +12,7 @@ from macroscope.systems.perturbation.declaration import DAMAGES, LEVELS, harmful
 from macroscope.systems.perturbation.rules import apply_step, require_language
 from macroscope.systems.perturbation.steps import STEPS
 
-from .damaging import damage
+from .damaging import damage, texts_of
 
 DOSES = (0.1, 0.25, 0.5)
 
@@ -36,10 +36,6 @@ def words(document):
 
 def sentences(document):
     return [sentence.strip() for section in document.sections for sentence in split_sentences(section.text)]
-
-
-def texts(document):
-    return [section.text for section in document.sections]
 
 
 def moved(units):
@@ -120,7 +116,7 @@ MEASURES = {
     "shuffle_sections": moved(sorted_titles),
     "drop_sections": lost(sorted_titles),
     "repeat_sections": added(sorted_titles),
-    "replace_sections": changed(texts),
+    "replace_sections": changed(texts_of),
     "truncate": lost(words),
     "swap_first_halves": changed(words),
     "drift_topic": changed(words),
@@ -243,7 +239,7 @@ def test_documents_in_another_order_are_the_same_documents():
 def test_headings_in_capitals_leave_the_texts():
     before = numbered()
     after = damage("recase_headings", before, 0.5)
-    assert texts(after) == texts(before)
+    assert texts_of(after) == texts_of(before)
     assert sum(section.title.isupper() for section in after.sections) == 5
     assert [section.title.lower() for section in after.sections] == [f"title {n}" for n in range(10)]
 

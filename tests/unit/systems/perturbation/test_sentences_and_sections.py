@@ -3,21 +3,11 @@
 from collections import Counter
 from itertools import combinations, pairwise
 
-import numpy as np
 import pytest
 
-from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.sentences import sample_non_adjacent
 
-from .damaging import damage
-
-
-def document(*texts):
-    return Document("d", "test", "D", tuple(Section(f"title {n}", text) for n, text in enumerate(texts)))
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
+from .damaging import damage, document, rng
 
 
 def test_sections_move_with_their_titles_and_all_orders_occur():

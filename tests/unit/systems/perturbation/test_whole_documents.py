@@ -2,17 +2,12 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.declaration import sample_cycle
 
-from .damaging import damage
-
-
-def rng(seed=0):
-    return np.random.default_rng(seed)
+from .damaging import damage, rng
 
 
 def document(identifier, *texts):

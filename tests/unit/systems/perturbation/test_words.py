@@ -6,19 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.documents import Document, Section
+from macroscope.documents import Section
 from macroscope.natural_language.words import needs_dictionary
 
-from .damaging import damage
-
-
-def document(*texts):
-    return Document("d", "test", "D", tuple(Section(f"title {n}", text) for n, text in enumerate(texts)))
-
-
-def texts_of(document):
-    return [section.text for section in document.sections]
-
+from .damaging import damage, document, texts_of
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=4)
 lines = st.lists(words, min_size=1, max_size=8).map(" ".join)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, statistics_table
+from macroscope.critics.divergence_report import divergence_table, stack_tables, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
 from macroscope.critics.numeric_latents import numbers_table
 from macroscope.files import read_json
@@ -132,7 +132,7 @@ def _contributions(findings: Findings) -> pd.DataFrame:
             }
         )
         tables.append(cells.assign(system=system))
-    return _stack_tables(tables)
+    return stack_tables(tables)
 
 
 def _unlikely(findings: Findings, name: str) -> pd.DataFrame:
@@ -149,7 +149,7 @@ def _unlikely(findings: Findings, name: str) -> pd.DataFrame:
             }
         )
         tables.append(cells.assign(system=system))
-    return _stack_tables(tables)
+    return stack_tables(tables)
 
 
 def _differences(findings: Findings) -> pd.DataFrame:
@@ -170,7 +170,7 @@ def _differences(findings: Findings) -> pd.DataFrame:
             }
         )
         tables.append(cells.assign(system=system))
-    return _stack_tables(tables)
+    return stack_tables(tables)
 
 
 def _join_ngrams(table: pd.DataFrame) -> pd.DataFrame:
@@ -178,10 +178,3 @@ def _join_ngrams(table: pd.DataFrame) -> pd.DataFrame:
     columns = [column for column in table if str(column).startswith("z_")]
     joined = [" ".join(filter(None, row)) for row in table[columns].astype(str).to_numpy()]
     return pd.DataFrame({"n-gram": joined}, index=table.index)
-
-
-def _stack_tables(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    if not tables:
-        return pd.DataFrame()
-    table = pd.concat(tables, ignore_index=True)
-    return table[["system", *(column for column in table if column != "system")]]

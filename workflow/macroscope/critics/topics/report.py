@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, statistics_table
+from macroscope.critics.divergence_report import divergence_table, stack_tables, statistics_table
 from macroscope.critics.excerpts import shorten
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.critics.numeric_latents import numbers_table
@@ -111,7 +111,7 @@ def _pairs(findings: Findings) -> pd.DataFrame:
         tables.append(
             pd.DataFrame({"first topic": top["first"], "second topic": top["second"], **correlations, "system": system})
         )
-    return _system_first(tables)
+    return stack_tables(tables)
 
 
 def _shares(findings: Findings) -> pd.DataFrame:
@@ -127,7 +127,7 @@ def _shares(findings: Findings) -> pd.DataFrame:
             for row in top.itertuples()
         ]
         tables.append(cells.assign(system=system))
-    return _system_first(tables)
+    return stack_tables(tables)
 
 
 def _outliers(findings: Findings) -> pd.DataFrame:
@@ -143,14 +143,7 @@ def _outliers(findings: Findings) -> pd.DataFrame:
             "text": top["text"].map(lambda text: shorten(text, CHARACTERS_SHOWN)),
         }
         tables.append(pd.DataFrame({**columns, "system": system}))
-    return _system_first(tables)
-
-
-def _system_first(tables: list[pd.DataFrame]) -> pd.DataFrame:
-    if not tables:
-        return pd.DataFrame()
-    table = pd.concat(tables, ignore_index=True)
-    return table[["system", *(column for column in table if column != "system")]]
+    return stack_tables(tables)
 
 
 def _percent(share: float) -> str:
