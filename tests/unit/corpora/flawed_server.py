@@ -8,7 +8,27 @@ from contextlib import contextmanager, suppress
 from ...local_server import serve_requests
 
 CONTENT = bytes(range(256)) * 4096
+HALVES = CONTENT[: len(CONTENT) // 2], CONTENT[len(CONTENT) // 2 :]
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+def send_head(request, status, **headers):
+    """Send a status and headers, whose names have underscores for hyphens."""
+    request.send_response(status)
+    for name, value in headers.items():
+        request.send_header(name.replace("_", "-"), str(value))
+    request.end_headers()
+
+
+def send_chunks(request, parts, is_whole):
+    """Send parts as chunks, and close the connection, with the last chunk or without it."""
+    request.protocol_version = "HTTP/1.1"
+    send_head(request, 200, Transfer_Encoding="chunked")
+    for part in parts:
+        request.wfile.write(b"%x\r\n%b\r\n" % (len(part), part))
+    request.close_connection = True
+    if is_whole:
+        request.wfile.write(b"0\r\n\r\n")
 
 
 class Server:
@@ -23,63 +43,45 @@ class Server:
         action = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if action == "busy":
             request.send_error(503)
-            return
-        if action.startswith("trickle"):
+        elif action.startswith("trickle"):
             self.trickle(request, action)
-            return
-        if action in ("silent", "silent later"):
-            if action == "silent later":
-                request.send_response(200)
-                request.send_header("Content-Length", str(len(CONTENT)))
-                request.end_headers()
-                request.wfile.write(CONTENT[:1000])
-            self.over.wait(20)
-            return
-        if action in ("circle", "file:///etc/passwd"):
-            request.send_response(302)
-            request.send_header("Location", request.path if action == "circle" else action)
-            request.end_headers()
-            return
-        if request.path.endswith("sums.txt"):
-            body = self.sums.encode()
-            request.send_response(200)
-            request.send_header("Content-Length", str(len(body)))
-            request.end_headers()
-            request.wfile.write(body)
-            return
-        if action == "no length":
-            request.send_response(200)
-            request.end_headers()
-            request.wfile.write(CONTENT[: len(CONTENT) // 2])
-            return
-        if "chunks" in action:
-            request.protocol_version = "HTTP/1.1"
-            request.send_response(200)
-            request.send_header("Transfer-Encoding", "chunked")
-            request.end_headers()
-            request.wfile.write(b"%x\r\n%b\r\n" % (len(CONTENT) // 2, CONTENT[: len(CONTENT) // 2]))
-            request.close_connection = True
-            if action == "chunks":
-                request.wfile.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(CONTENT) // 2, CONTENT[len(CONTENT) // 2 :]))
-            return
-        if action == "page":
-            request.send_response(200)
-            request.end_headers()
+        elif action in ("silent", "silent later"):
+            self.fall_silent(request, action)
+        elif action in ("circle", "file:///etc/passwd"):
+            send_head(request, 302, Location=request.path if action == "circle" else action)
+        elif request.path.endswith("sums.txt"):
+            send_head(request, 200, Content_Length=len(self.sums.encode()))
+            request.wfile.write(self.sums.encode())
+        elif action == "no length":
+            send_head(request, 200)
+            request.wfile.write(HALVES[0])
+        elif "chunks" in action:
+            send_chunks(request, HALVES if action == "chunks" else HALVES[:1], action == "chunks")
+        elif action == "page":
+            send_head(request, 200)
             request.wfile.write(b"<!DOCTYPE html><title>Log in</title>")
-            return
-        if request.path != "/dumps/file.bin":
+        elif request.path != "/dumps/file.bin":
             request.send_error(404)
-            return
+        else:
+            self.send_file(request, action)
+
+    def fall_silent(self, request, action):
+        """Send nothing, or the beginning, and keep the connection."""
+        if action == "silent later":
+            send_head(request, 200, Content_Length=len(CONTENT))
+            request.wfile.write(CONTENT[:1000])
+        self.over.wait(20)
+
+    def send_file(self, request, action):
+        """Send what the request asks for, with the flaw of the action if it has one."""
         start, ranges = 0, request.headers.get("Range")
         if ranges and action != "ignore range" and request.headers.get("If-Range") == self.etag:
             start = int(ranges.removeprefix("bytes=").removesuffix("-"))
-        request.send_response(206 if start else 200)
-        request.send_header("ETag", self.etag)
-        request.send_header("Content-Length", str(len(CONTENT) - start))
+        head = {"ETag": self.etag, "Content_Length": len(CONTENT) - start}
         if start:
             sent = start - 10 if action == "another range" else start
-            request.send_header("Content-Range", f"bytes {sent}-{len(CONTENT) - 1}/{len(CONTENT)}")
-        request.end_headers()
+            head["Content_Range"] = f"bytes {sent}-{len(CONTENT) - 1}/{len(CONTENT)}"
+        send_head(request, 206 if start else 200, **head)
         end = len(CONTENT) // 2 if action == "break" else len(CONTENT)
         if action != "slow":
             request.wfile.write(CONTENT[start:end])
