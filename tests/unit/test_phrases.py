@@ -7,7 +7,8 @@ import pytest
 
 from macroscope.criticize.choice import choose
 from macroscope.criticize.limits_of_texts import describe_limits
-from macroscope.criticize.profile import Profile, profile_texts, table_of
+from macroscope.criticize.profile import Profile, profile_texts
+from macroscope.criticize.profile_table import table_of
 from macroscope.errors import MacroscopeError
 from macroscope.phrases import choose_form, format_count
 
@@ -28,7 +29,7 @@ def test_one_of_anything_is_singular_in_the_first_look(tmp_path):
     assert column["labels"] == "1 on 1 text"
     assert column["characters composed (NFC)"] == "in 1 text"
     assert column["shortest text"] == "1 word (mine.jsonl-1)"
-    single = Profile("mine", words=[9], prompts=[1], texts=[1], ids_by_place={1}, marks=Counter())
+    single = Profile("mine", words=[9], prompts=[1], openings=[0], texts=[1], ids_by_place={1}, marks=Counter())
     said = " ".join(describe_limits(single, [single]))
     assert "With 1 real text and 1 of mine" in said
     assert "1 text of mine is in the reference" in said

@@ -12,7 +12,8 @@ from macroscope.criticize.languages import (
     describe_languages,
     languages_differ,
 )
-from macroscope.criticize.profile import profile_texts, table_of
+from macroscope.criticize.profile import profile_texts
+from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.typesetting import count_marks, describe_marks, describe_typesetting, different_families
 from macroscope.errors import MacroscopeError

@@ -7,13 +7,15 @@ import pytest
 from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.typesetting import count_marks, different_families
+from macroscope.documents import Count
 
 
 def profile(name, texts, words=100, first=0, prompts=None):
     """Return the profile of different texts of one length."""
     numbers = list(range(first, first + texts))
     single = [hash((name, number)) for number in numbers]
-    return Profile(name, words=[words] * texts, texts=numbers, prompts=single if prompts is None else prompts)
+    prompts = single if prompts is None else prompts
+    return Profile(name, words=[words] * texts, texts=numbers, prompts=prompts, openings=[0] * texts)
 
 
 REAL = profile("reference", 200)
@@ -76,3 +78,18 @@ PROSE = 'Ann said: "It rains in May." She left. He saw NASA, and a fox.\n' * 30
 )
 def test_capitals_and_control_characters_are_typesetting(text, families):
     assert different_families(count_marks(PROSE), count_marks(text)) == families
+
+
+@pytest.mark.parametrize(("empty", "is_said"), [(5, False), (100, True)])
+def test_many_records_without_text_are_said(empty, is_said):
+    counts = [Count("document without text", 200, empty), Count("some other filter", 200, 150)]
+    said = describe_limits(REAL, [replace(profile("mine", 200, first=1000), counts=counts)])
+    assert len(said) == is_said
+    assert all(sentence.startswith("100 of 300 records of mine have no text and are left out:") for sentence in said)
+
+
+def test_few_prompts_are_said_for_all_collections_at_once():
+    few = [profile(name, 200, first=first, prompts=[7] * 200) for name, first in (("a", 1000), ("b", 2000))]
+    (sentence,) = describe_limits(REAL, few)
+    assert sentence.startswith("1 prompt each of a, b is too few to say anything of texts of other prompts.")
+    assert sentence.endswith("the results hold for this prompt alone.")

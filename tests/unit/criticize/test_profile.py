@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from macroscope.criticize.profile import describe_comparison, profile_texts, table_of
+from macroscope.criticize.profile import describe_comparison, profile_texts
+from macroscope.criticize.profile_table import split_empty_rows, table_of
 from macroscope.criticize.run import profile_collections
 from macroscope.errors import MacroscopeError
 
@@ -33,6 +34,15 @@ def test_profile_table(tmp_path):
     assert profile.splits.total() == 30
 
 
+def test_rows_that_say_nothing_of_any_collection_are_named_alone(tmp_path):
+    path = write_texts(tmp_path / "r.jsonl", 30)
+    profile, profiles = profile_collections([path], [write_texts(tmp_path / "mine.jsonl", 20)])
+    shown, empty = split_empty_rows(table_of(profile, profiles))
+    assert {"labels", "left out", "with section titles", "headings", "texts that occur again"} <= {*empty}
+    assert {"documents", "words", "language", "texts of the reference, word for word"} <= {*shown.index}
+    assert {*shown.index}.isdisjoint(empty)
+
+
 def test_headings_are_those_of_the_texts_that_are_read(tmp_path, monkeypatch):
     path = tmp_path / "mine.jsonl"
     records = [{"id": "a", "text": "One."}, {"id": "a", "text": "One."}, {"text": " "}, {"text": "# Two\n\nYes."}]
@@ -46,7 +56,8 @@ def _in_folder(folder, names, number, **fields):
     folder.mkdir(parents=True)
     for name in names:
         if name.endswith(".jsonl"):
-            write_texts(folder / name, number, **fields)
+            path = write_texts(folder / name, number, **fields)
+            path.write_text(path.read_text().replace("He and she", f"He and she in {folder.name}"))
         else:
             (folder / name).write_text(f"Another text in {folder.name}: {name}.")
     return folder
@@ -68,6 +79,14 @@ def test_texts_that_are_paired_by_their_places_are_said_and_can_be_unpaired(name
     assert table_of(profile, profiles)["model"]["file names and lines of the reference"] == "0"
 
 
+def test_copies_are_not_said_to_be_paired_by_their_places_too(tmp_path):
+    path = write_texts(tmp_path / "real.jsonl", 30)
+    profile, profiles = profile_collections([path], [path])
+    said = describe_comparison(profile, profiles)[1]
+    assert not [sentence for sentence in said if "paired" in sentence]
+    assert [sentence for sentence in said if "no critic tells copies apart" in sentence]
+
+
 def test_ids_of_the_users_own_pair_texts_without_a_sentence(tmp_path):
     sides = [_in_folder(tmp_path / side, ["texts.jsonl"], 1, id="7") for side in ("people", "model")]
     profile, profiles = profile_collections(sides[:1], sides[1:])
@@ -85,8 +104,9 @@ def test_texts_that_begin_alike_are_counted_unless_they_are_of_one_prompt(tmp_pa
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
         return table_of(profile_texts("m", [path]), []).loc["texts that share their opening", "m"]
 
-    hint = "; if each is a prompt, give it: a field 'prompt', or --prompt-field"
-    assert row([{"text": text} for text in (*texts, *rest[:4])]) == f"6, of 2 openings{hint}"
+    assert row([{"text": text} for text in (*texts, *rest[:4])]) == "6, of 2 openings"
+    (said,) = describe_comparison(profile_texts("m", [path]), [])[1]
+    assert said.startswith("6 of 10 texts of m begin like another, with 2 openings in all, and count as independent.")
     assert row([{"text": text, "prompt": text[:20]} for text in (*texts, *rest)]) == "0"
     assert row([{"text": text} for text in (*texts[:2], *rest)]) == "2"
 

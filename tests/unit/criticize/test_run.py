@@ -16,7 +16,8 @@ from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.inputs import names_of_candidates
-from macroscope.criticize.profile import Profile, table_of
+from macroscope.criticize.profile import Profile
+from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections, require_output
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic

@@ -22,7 +22,7 @@ from macroscope.criticize.choice import choose
 from macroscope.criticize.folder import render_config
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
-from macroscope.criticize.profile import table_of
+from macroscope.criticize.profile_table import table_of
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import FailedJob, describe_failed
 from macroscope.execution.job_environment import caches

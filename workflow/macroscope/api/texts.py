@@ -17,7 +17,8 @@ from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.files.selection import Selection, Side
 from macroscope.criticize import run
 from macroscope.criticize.inputs import GivenFields
-from macroscope.criticize.profile import Profile, describe_comparison, table_of
+from macroscope.criticize.profile import Profile, describe_comparison
+from macroscope.criticize.profile_table import table_of
 from macroscope.documents import Document, Provenance
 
 log = logging.getLogger("macroscope")

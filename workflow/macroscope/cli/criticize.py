@@ -74,8 +74,9 @@ def criticize(
     from macroscope.criticize.choice import choose
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language
-    from macroscope.criticize.profile import describe_comparison, table_of
-    from macroscope.criticize.profile import records_of as records_of_profiles
+    from macroscope.criticize.profile import describe_comparison
+    from macroscope.criticize.profile_table import records_of as records_of_profiles
+    from macroscope.criticize.profile_table import table_of
     from macroscope.criticize.standard_input import store_standard_input
     from macroscope.natural_language.languages import require_code
 
@@ -122,7 +123,7 @@ def _require_matrix(path: Path) -> str:
 
 def print_profile(table: "pd.DataFrame", of_languages: Sequence[str], of_texts: Sequence[str] = ()) -> None:
     """Print the profiles of all collections, and what their languages and texts mean for the comparison."""
-    from macroscope.criticize.profile import READ_AS_ROW
+    from macroscope.criticize.profile_table import READ_AS_ROW
     from macroscope.phrases import group_names, list_names
 
     for described, names in group_names(table.loc[READ_AS_ROW].to_dict()).items():
@@ -138,10 +139,16 @@ def _as_text(table: "pd.DataFrame") -> str:
     """Return the profiles as text: a column per collection, or a row per collection with few properties."""
     import pandas as pd
 
+    from macroscope.criticize.profile_table import split_empty_rows
+
+    nothing = ""
     if table.shape[1] > _MOST_COLUMNS:
         table = table.loc[[name for name in _SHORT_PROPERTIES if name in table.index]].T
+    else:
+        table, empty = split_empty_rows(table)
+        nothing = f"\n\nNothing to report: {', '.join(empty)}." if empty else ""
     with pd.option_context("display.unicode.east_asian_width", True):
-        return table.to_string(max_colwidth=None)
+        return table.to_string(max_colwidth=None) + nothing
 
 
 def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:

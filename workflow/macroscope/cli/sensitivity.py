@@ -43,7 +43,7 @@ def sensitivity(
 
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language, describe_differences
-    from macroscope.criticize.profile import records_of, table_of
+    from macroscope.criticize.profile_table import records_of, table_of
     from macroscope.criticize.run import criticize, require_output
     from macroscope.errors import UsageError
     from macroscope.sensitivity import run

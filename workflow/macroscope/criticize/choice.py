@@ -17,6 +17,7 @@ from macroscope.natural_language.languages import ENGLISH, name_of
 from macroscope.not_asked import NotAsked, describe_not_asked
 from macroscope.phrases import format_count
 from macroscope.registry import Plugin, require
+from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS
 
 _FEWEST_TEXTS = 2
 _MANY_TEXTS = 1000
@@ -124,10 +125,11 @@ def choose(
                 f"{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
         if profile.documents < _FEWEST_TEXTS:
+            alone = "" if profile is reference else ". Of a single text, `macroscope sentences` scores each sentence"
             raise MacroscopeError(
                 f"{profile.name}: {format_count(profile.documents, 'text')}; give at least {_FEWEST_TEXTS} in each"
-                " collection: a single text allows no confidence interval and no test"
-                f"{''.join(f'. {remark}' for remark in profile.remarks)}"
+                f" collection, and {FEWEST_DOCUMENTS} for a verdict: a single text allows no confidence interval and no"
+                f" test{alone}{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
     chosen, limits, not_asked = list[str](), list[str](), list[NotAsked]()
     spoken_by = _other_languages(reference, candidates, language)

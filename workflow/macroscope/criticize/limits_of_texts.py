@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Protocol
 
+from macroscope.criticize.shared_openings import describe_shared_openings
 from macroscope.phrases import choose_form, format_count, group_names, list_names, of_each
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
@@ -13,6 +14,8 @@ _LARGE_AUC = 0.65
 _OTHER_LENGTH = 2.0
 """Ratio of median lengths from which on length alone tells texts apart."""
 _MANY_REPEATED = 0.5
+_MANY_EMPTY = 0.1
+"""Share of records without text from which on the verdict is about a part of what a model wrote."""
 
 
 MISSING_VALUES = frozenset(("nan", "none", "null", "na", "n/a", "#n/a", "<na>"))
@@ -25,8 +28,13 @@ class Texts(Protocol):
     name: str
     words: list[int]
     prompts: list[int]
+    openings: list[int]
     texts: list[int]
     missing: int
+
+    @property
+    def without_text(self) -> int:
+        """Return the number of records without a text."""
 
 
 def independent(texts: Texts) -> int:
@@ -35,9 +43,16 @@ def independent(texts: Texts) -> int:
     return prompts if prompts >= FEWEST_PROMPTS else len(texts.words)
 
 
+def _has_few(texts: Texts) -> bool:
+    """Return whether texts share prompts, of which there are too few."""
+    prompts = len(set(texts.prompts))
+    return prompts < FEWEST_PROMPTS and prompts < len(texts.words)
+
+
 def describe_limits(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
     """Return sentences for the user about what cannot be found, or would be found whatever the texts' structure."""
-    missing = [sentence for collection in (reference, *candidates) for sentence in _describe_missing(collection)]
+    collections = (reference, *candidates)
+    missing = [sentence for each in collections for sentence in (*_describe_missing(each), *_describe_empty(each))]
     if not reference.words:  # collections without texts are an error of their own
         return missing
     candidates = [candidate for candidate in candidates if candidate.words]
@@ -46,6 +61,12 @@ def describe_limits(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
         *_describe_sizes(independent(reference), {each.name: independent(each) for each in candidates}),
         *_describe_lengths(median(reference.words), {each.name: median(each.words) for each in candidates}),
         *(sentence for candidate in candidates for sentence in _describe_copies(reference, candidate)),
+        *_describe_prompts({each.name: len(set(each.prompts)) for each in (reference, *candidates) if _has_few(each)}),
+        *(
+            sentence
+            for each in (reference, *candidates)
+            for sentence in describe_shared_openings(each.name, each.openings, each.prompts)
+        ),
     ]
 
 
@@ -56,6 +77,25 @@ def _describe_missing(collection: Texts) -> Iterator[str]:
         yield (
             f"{format_count(number, 'text')} of {collection.name} {are} of a missing value, such as NaN or None, and"
             f" {count} out."
+        )
+
+
+def _describe_empty(collection: Texts) -> Iterator[str]:
+    empty, records = collection.without_text, collection.without_text + len(collection.words)
+    if empty >= _MANY_EMPTY * records and empty:
+        yield (
+            f"{empty:,} of {format_count(records, 'record')} of {collection.name} have no text and are left out: the"
+            " verdict is about the others. If the model wrote nothing there, report that beside it."
+        )
+
+
+def _describe_prompts(prompts: Mapping[str, int]) -> Iterator[str]:
+    """Yield a sentence about collections with several texts of each of few prompts."""
+    for number, names in group_names(prompts).items():
+        yield (
+            f"{format_count(number, 'prompt')} {of_each(names)} {choose_form(number, 'is', 'are')} too few to say"
+            " anything of texts of other prompts. Each text counts, and the results hold for"
+            f" {choose_form(number, 'this prompt', 'these prompts')} alone."
         )
 
 

@@ -11,6 +11,7 @@ class Texts(Protocol):
 
     name: str
     ids_by_place: set[int]
+    texts: list[int]
 
 
 def count_pairs_by_place(reference: Texts, candidate: Texts) -> int:
@@ -20,7 +21,11 @@ def count_pairs_by_place(reference: Texts, candidate: Texts) -> int:
 
 def describe_pairs_by_place(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
     """Return sentences for the user about texts that are paired by their places, and how to have them unpaired."""
-    numbers = {candidate.name: count_pairs_by_place(reference, candidate) for candidate in candidates}
+    numbers = {
+        candidate.name: count_pairs_by_place(reference, candidate)
+        for candidate in candidates
+        if not set(candidate.texts) <= set(reference.texts)  # else they are copies, which matters more
+    }
     return [
         f"{format_count(number, 'text')} {of_each(names)} {choose_form(number, 'is', 'are')} paired with real texts by"
         f" {choose_form(number, 'its file name and line', 'their file names and lines')}, as if both"

@@ -7,38 +7,29 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
-from statistics import median
-from typing import Any
 
-import pandas as pd
-
-from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED
+from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, WITHOUT_TEXT
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
 from macroscope.criticize.inputs import describe_new_names
-from macroscope.criticize.languages import choose_language, describe_differences, describe_languages, languages_differ
+from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
 from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits
-from macroscope.criticize.pairs_by_place import count_pairs_by_place, describe_pairs_by_place
-from macroscope.criticize.reading import describe_dropped, list_remarks
-from macroscope.criticize.shared_openings import describe_shared_openings
+from macroscope.criticize.pairs_by_place import describe_pairs_by_place
 from macroscope.criticize.typesetting import (
     Marks,
     count_marks,
-    describe_marks,
     describe_typesetting,
     different_families,
 )
 from macroscope.document_keys import shared_id, split_key
-from macroscope.documents import SPLITS, Count, Document, Provenance
+from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.words import count_words, lower_case_words
-from macroscope.phrases import format_count
 from macroscope.progress import Progress
-from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
@@ -47,8 +38,6 @@ _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 128, 1 << 22
 _SILENT_SECONDS = 3.0
 """Time after which the progress is shown."""
 NARRATIVE_SENTENCES = 5
-READ_AS_ROW = "read as"
-"""First row of the table: what of the records was taken as what."""
 TOPICAL_OCCURRENCES = 10
 """Number of occurrences from which on a word counts as topical (`critics.declaration.COUNTED`)."""
 _PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
@@ -133,6 +122,11 @@ class Profile:
     def documents(self) -> int:
         """Return the number of documents that were read."""
         return len(self.words)
+
+    @property
+    def without_text(self) -> int:
+        """Return the number of records without a text."""
+        return sum(count.dropped for count in self.counts if count.filter == WITHOUT_TEXT)
 
     @property
     def repeated(self) -> int:
@@ -297,96 +291,3 @@ def describe_comparison(
             *describe_limits(reference, candidates),
         ],
     )
-
-
-def table_of(reference: Profile, candidates: Sequence[Profile]) -> pd.DataFrame:
-    """Return the table for the user: a row per property, a column per collection."""
-    columns = {profile.name: _column(profile, reference) for profile in (reference, *candidates)}
-    order = dict.fromkeys(row for column in columns.values() for row in column.index)
-    return pd.DataFrame(columns).reindex(list(order)).fillna("")
-
-
-def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[str, Any]]:
-    """Return the numbers of the table, a record per collection, for programs."""
-    return [
-        {
-            "name": profile.name,
-            "files": [str(path) for path in profile.files],
-            "read_as": _read_as(profile),
-            "documents": profile.documents,
-            "is_all": profile.is_all,
-            "words": sum(profile.words),
-            **{name: size and {"words": size[0], "id": size[1]} for name, size in profile.extremes.items()},
-            "languages": dict(profile.languages),
-            "labels": dict(profile.labels),
-            "splits": dict(profile.splits) if profile is reference else {},
-            "prompts": len(set(profile.prompts)),
-            "repeated": profile.repeated,
-            "left_out": {count.filter: count.dropped for count in profile.counts if count.dropped},
-            "differs_in": differences(reference, profile),
-            **profile.counted(),
-        }
-        for profile in (reference, *candidates)
-    ]
-
-
-def _column(profile: Profile, reference: Profile) -> pd.Series:
-    of_reference = profile is reference
-    rows: dict[str, str] = {
-        READ_AS_ROW: _read_as(profile),
-        "read from": ", ".join(path.name for path in profile.files),
-        "documents": f"{profile.documents:,}" + ("" if profile.is_all else " read, and more"),
-        "words": f"{sum(profile.words):,}; {median(profile.words):,.0f} in the median text" if profile.words else "0",
-        "shortest text": _size(profile.shortest),
-        "longest text": _size(profile.longest),
-        "with section titles": f"{profile.titled:,}"
-        + (f"; {profile.partly_titled:,} of them on some sections only" if profile.partly_titled else ""),
-        "headings": ", ".join(f"{kind} {number:,}" for kind, number in profile.headings.most_common()),
-        "language": describe_languages(profile.languages),
-        **describe_marks(profile.marks),
-        "labels": f"{len(profile.labels):,} on {format_count(profile.labels.total(), 'text')}"
-        if profile.labels
-        else "none",
-        "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
-        "prompts": _prompts(profile),
-        "texts that share their opening": describe_shared_openings(profile.openings, profile.prompts),
-        "texts that occur again": f"{profile.repeated:,}",
-        "left out": describe_dropped(profile.counts) or "none",
-        "characters composed (NFC)": f"in {format_count(profile.not_composed, 'text')}",
-        "hard-wrapped lines joined": f"in {format_count(profile.hard_wrapped, 'text')}",
-    }
-    if not of_reference:
-        rows["differs from the reference in"] = ", ".join(differences(reference, profile)) or "nothing listed here"
-        rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
-        by_place = count_pairs_by_place(reference, profile)
-        rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids) - by_place:,}"
-        rows["file names and lines of the reference"] = f"{by_place:,}"
-        rows["openings of the reference"] = f"{_shared(profile.openings, reference.openings):,}"
-    return pd.Series(rows)
-
-
-def _prompts(profile: Profile) -> str:
-    number = len(set(profile.prompts))
-    if number == profile.documents:
-        return "a text each"
-    if number < FEWEST_PROMPTS:
-        return f"{number:,}: too few to say anything of texts of other prompts; each text counts"
-    return f"{number:,} with {profile.documents / number:.1f} texts on average; those of a prompt count as one"
-
-
-def _read_as(profile: Profile) -> str:
-    """Return what was taken as what, and what the user should know about it."""
-    files = sum(profile.read_as.values())
-    read = [
-        form + (f" in {format_count(number, 'file')}" if files > 1 else "") for form, number in profile.read_as.items()
-    ]
-    return "; ".join(["; ".join(read), *list_remarks(profile.remarks, profile.models, profile.selection)])
-
-
-def _size(size: tuple[int, str] | None) -> str:
-    return "" if size is None else f"{format_count(size[0], 'word')} ({size[1]})"
-
-
-def _shared(values: Sequence[int], reference_values: Sequence[int]) -> int:
-    reference = set(reference_values) - {0}
-    return sum(value in reference for value in values)

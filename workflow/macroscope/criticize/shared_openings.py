@@ -14,8 +14,37 @@ MANY_SHARE = 0.2
 """Share of the texts from which on texts that begin alike may be of one prompt."""
 
 
-def describe_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> str:
-    """Return how many texts begin alike without being of one prompt, and what to do if they are.
+def describe_shared_openings(name: str, openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> list[str]:
+    """Return a sentence for the user if many texts of a collection begin alike without being of one prompt.
+
+    Parameters
+    ----------
+    name
+        Name of the collection.
+    openings, prompts
+        See `count_shared_openings`.
+    """
+    shared, texts = count_shared_openings(openings, prompts)
+    if not is_many(texts, len(openings)):
+        return []
+    return [
+        f"{texts:,} of {format_count(len(openings), 'text')} of {name} begin like another, with"
+        f" {format_count(shared, 'opening')} in all, and count as independent. If each opening is a prompt, give it:"
+        " a field 'prompt', or --prompt-field."
+    ]
+
+
+def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:
+    """Warn if many texts of a collection begin alike without being of one prompt."""
+    keys = [split_key(document.opening) for document in documents]
+    openings = [first_words for _, first_words in keys]
+    prompts = [prompt or shared_id(document.id) for (prompt, _), document in zip(keys, documents, strict=True)]
+    for sentence in describe_shared_openings(name, openings, prompts):
+        log.warning("%s", sentence)
+
+
+def count_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> tuple[int, int]:
+    """Return the number of openings that texts of different prompts share, and of these texts.
 
     Parameters
     ----------
@@ -24,28 +53,11 @@ def describe_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Has
     prompts
         What each text has in common with the others of its prompt.
     """
-    shared, texts = _count(openings, prompts)
-    if not _are_many(texts, len(openings)):
-        return f"{texts:,}"
-    counted = f"{texts:,}, of {format_count(shared, 'opening')}"
-    return f"{counted}; if each is a prompt, give it: a field 'prompt', or --prompt-field"
-
-
-def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:
-    """Warn if many texts of a collection begin alike without being of one prompt."""
-    keys = [split_key(document.opening) for document in documents]
-    openings = [first_words for _, first_words in keys]
-    prompts = [prompt or shared_id(document.id) for (prompt, _), document in zip(keys, documents, strict=True)]
-    if _are_many(_count(openings, prompts)[1], len(documents)):
-        log.warning("%s: texts that share their opening: %s", name, describe_shared_openings(openings, prompts))
-
-
-def _count(openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> tuple[int, int]:
-    """Return the number of openings that texts of different prompts share, and of these texts."""
     counts = Counter(opening for opening, _ in {*zip(openings, prompts, strict=True)} if opening)
     shared = {opening for opening, number in counts.items() if number > 1}
     return len(shared), sum(opening in shared for opening in openings)
 
 
-def _are_many(texts: int, documents: int) -> bool:
+def is_many(texts: int, documents: int) -> bool:
+    """Return whether texts that begin alike are so many of a collection that they may be of one prompt."""
     return bool(texts) and texts >= MANY_SHARE * documents

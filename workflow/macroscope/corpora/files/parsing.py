@@ -19,6 +19,8 @@ from macroscope.document_keys import number_sample
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
 
+WITHOUT_TEXT = "document without text"
+"""Name of the count of records without a text."""
 NOT_COMPOSED = "not_composed"
 HARD_WRAPPED = "hard_wrapped"
 NAMED_BY_PLACE = "named_by_place"
@@ -55,7 +57,7 @@ class Record:
 @dataclass
 class _Counts:
     empty_sections: Count = field(default_factory=lambda: Count("section without text", 0, 0, "sections"))
-    without_text: Count = field(default_factory=lambda: Count("document without text", 0, 0))
+    without_text: Count = field(default_factory=lambda: Count(WITHOUT_TEXT, 0, 0))
     duplicates: Count = field(default_factory=lambda: Count("the same document again (id and text)", 0, 0))
     removed: dict[str, Count] = field(default_factory=dict)
     texts: int = 0
