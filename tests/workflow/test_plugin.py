@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,35 @@ def test_it_passes_the_contract_tests(python):
     passed = re.search(r"(\d+) passed", done.stdout)
     assert passed is not None
     assert int(passed[1]) >= 12, done.stdout
+
+
+def test_a_statistic_a_figure_and_a_score_as_the_page_shows_them(python, tmp_path):
+    page = (REPOSITORY / "docs" / "extending.md").read_text()
+    package = tmp_path / "installed" / "macroscope_questions"
+    shutil.copytree(EXAMPLE / "macroscope_questions", package)
+    for name in ("__init__.py", "questions.py"):
+        (code,) = re.findall(rf"```python\n# macroscope_questions/{name}\n(.*?)```", page, re.DOTALL)
+        path = package / name
+        path.write_text(f"{path.read_text()}\nfrom macroscope.critics.declaration import AttributionScore\n\n{code}")
+    (package / "captions" / "shares.rst").write_text("Shares of questions.")
+    texts = [f"Is it so, number {n}? It is. And so it was." if n % 4 else f"It is {n}." for n in range(40)]
+    script = f"""
+import macroscope, pandas as pd
+result = macroscope.compare({texts!r}, {texts[::-1]!r}, critics="questions", n_jobs=2, progress=False)
+(row,) = result.statistics.query("system == 'candidate' and statistic == 'silent_share'").itertuples()
+assert (row.value, row.ci_low < 0.25 < row.ci_high, result.missing) == (0.25, True, []), row
+text = result.documents.query("system == 'candidate'").iloc[0]
+assert round(text.score, 2) == 0.33, text
+assert [(mark["start"], mark["end"]) for mark in text["marks"]] == [(0, 20)], text["marks"]
+result.report("report")
+"""
+    path = os.pathsep.join([str(REPOSITORY / "workflow"), str(package.parent)])
+    done = call(python, "-c", script, cwd=tmp_path, PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    shown = (tmp_path / "report" / "pages" / "critic.questions.reference.html").read_text()
+    assert "Questions in single texts" in shown
+    assert "Shares of questions." in shown
+    assert (tmp_path / "report" / "figures" / "questions_shares_reference.svg").exists()
 
 
 def test_its_options_are_closed(python, tmp_path):

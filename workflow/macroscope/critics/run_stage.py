@@ -102,6 +102,8 @@ def _write_statistics(critic: Plugin[Critic], table: Any, given: Mapping[str, An
 
     check_statistics(critic, table)
     about = {key: given[key] for key in (*_OF_STATISTICS, "signature")}
+    if "system" in table:  # rows that name none, added to those of a shared comparison, are of this system
+        table = table.fillna({"system": about["system"]})
     control, latents = given.get("control_latents"), given.get("latents")
     pairing = NO_PAIRS
     if control and latents and control != latents:
