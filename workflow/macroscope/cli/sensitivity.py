@@ -1,7 +1,7 @@
 """`macroscope sensitivity`: which damages of your kind of text the critics find, in one command."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -54,7 +54,7 @@ def sensitivity(
     require_output(output)
     if corpus is not None:
         config, profiles, table = run.config_of_corpus(corpus, documents, critic or [], seed, quick), [], pd.DataFrame()
-        answer = {}
+        answer: dict[str, Any] = {}
     else:
         profile = run.profile_reference(
             reference or [], GivenFields(text_field, prompt_field, id_field, separator=separator)
@@ -71,13 +71,17 @@ def sensitivity(
         config, profiles = run.config_of_texts(profile, choice, seed, spoken, quick), [profile]
         table = described.rename_axis("property").reset_index()
     plan = criticize(config, profiles, table, output, cores)
+    _show_result(output / plan.results / "sensitivity", answer, json)
+
+
+def _show_result(folder: Path, answer: dict[str, Any], json: bool) -> None:
+    """Print what each critic finds, with the paths of the page and the table."""
     from macroscope.reporting.sensitivity_summary import describe_critic
     from macroscope.tables import read_csv
 
-    folder = output / plan.results / "sensitivity"
-    powers = read_csv(folder / "matrix.csv")
-    critics = {name: describe_critic(powers, name, "unpaired") for name in powers["critic"].unique()}
     page, matrix = folder / "index.html", folder / "matrix.csv"
+    powers = read_csv(matrix)
+    critics = {name: describe_critic(powers, name, "unpaired") for name in powers["critic"].unique()}
     if json:
         print_json(answer | {"critics": critics, "page": str(page), "table": str(matrix)})
         return
