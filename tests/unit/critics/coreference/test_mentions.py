@@ -5,11 +5,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.critics.coreference import projection
-from macroscope.critics.coreference.mentions import Mention, Resolved, read_resolved, write_resolved
+from macroscope.critics.coreference.mentions import Mention, Resolved, read_resolved
 from macroscope.critics.coreference.options import Domain
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from tests.unit.critics.coreference.test_projection import FILES, make_documents, project_documents
+
+from .mention_files import write_resolved
 
 
 def test_external_mentions_in_any_order(tmp_path):

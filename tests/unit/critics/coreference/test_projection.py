@@ -13,7 +13,6 @@ from macroscope.corpora.simulated.people import people_process, simulate_stories
 from macroscope.critics.coreference import known_truth, projection, training
 from macroscope.critics.coreference.explanation import explain, sample_unlikely
 from macroscope.critics.coreference.known_truth import get_true_mentions, write_known_truth
-from macroscope.critics.coreference.mentions import write_resolved
 from macroscope.critics.coreference.name_use import measure_name_mismatch
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.prior import ChainPrior, fit_prior
@@ -25,6 +24,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
 from macroscope.resampling import Resampling
 from macroscope.statistics.comparison import category_table
+
+from .mention_files import write_resolved
 
 pytestmark = pytest.mark.slow
 

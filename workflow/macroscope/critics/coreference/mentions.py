@@ -5,8 +5,8 @@ one row per document. Positions are character offsets into the document's text (
 that resolvers and the critic need not share a tokenizer.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
 
 SCHEMA = pa.schema(
     [
@@ -89,21 +88,6 @@ class Resolved:
     sentence_starts: tuple[int, ...] = ()
     mentions: tuple[Mention, ...] = ()
     error: str | None = None
-
-
-def write_resolved(path: Path, documents: Iterable[Resolved]) -> None:
-    """Write a file of mentions."""
-    rows = [
-        {
-            "id": document.id,
-            "sentence_starts": document.sentence_starts,
-            "mentions": [asdict(mention) for mention in document.mentions],
-            "error": document.error,
-        }
-        for document in documents
-    ]
-    with atomic(path) as temporary:
-        pq.write_table(pa.Table.from_pylist(rows, SCHEMA), temporary)
 
 
 def read_resolved(path: Path) -> Iterator[Resolved]:
