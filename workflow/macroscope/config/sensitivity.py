@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError, field_validator
 from macroscope.natural_language.languages import ENGLISH, LANGUAGES
 from macroscope.options import Options, require_name
 from macroscope.systems.perturbation.declaration import DAMAGES, Damage
-from macroscope.systems.perturbation.steps import STEPS
+from macroscope.systems.perturbation.steps import STEPS, damaged_system
 
 
 class Sensitivity(Options):
@@ -72,7 +72,7 @@ class Sensitivity(Options):
     def cells(self) -> list[tuple[str, str, float]]:
         """Return (system, damage, dose) of every damaged system, which is named after its damage and its percentage."""
         return [
-            (f"{damage.name}-{round(100 * dose)}", damage.name, dose)
+            (damaged_system(damage.name, dose)[0], damage.name, dose)
             for damage in self.chosen()
             for dose in self.doses
             if dose <= damage.highest
@@ -104,9 +104,7 @@ def imply_damages(raw: Mapping[str, Any]) -> dict[str, Any]:
     # The effective config has it with its defaults, which are empty or false.
     if [{name: value for name, value in each.items() if value} for each in given] != [comparison]:
         raise ValueError("comparisons: a run with 'sensitivity' has none; put them in a config of their own")
-    systems = {
-        system: {"kind": "perturbation", "perturb": [{"rule": damage, "dose": dose}]} for system, damage, dose in cells
-    }
+    systems = dict(damaged_system(damage, dose) for _, damage, dose in cells)
     return {
         **raw,
         "sensitivity": {**block, "language": language},

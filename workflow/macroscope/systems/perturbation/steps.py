@@ -79,3 +79,8 @@ if TYPE_CHECKING:
 else:
     _STEPS = Annotated[reduce(or_, STEPS.values()), Field(discriminator="rule")]
     Step = Annotated[_STEPS, BeforeValidator(_by_name, json_schema_input_type=Literal[tuple(STEPS)] | _STEPS)]
+
+
+def damaged_system(damage: str, dose: float) -> tuple[str, dict[str, Any]]:
+    """Return the name of a system with one damage of held-out real text, such as "repeat_words-25", and its options."""
+    return f"{damage}-{round(100 * dose)}", {"kind": "perturbation", "perturb": [{"rule": damage, "dose": dose}]}
