@@ -39,7 +39,10 @@ RESOURCES = REPOSITORY / "resources"
 CAPTIONS = REPOSITORY / "workflow" / "report"
 SCRIPTS = REPOSITORY / "workflow" / "scripts"
 
-SAVE_AS_UTF8 = "save it as UTF-8, for example with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW`"
+SAVE_AS_UTF8 = (
+    "save it as UTF-8, for example with `iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW` if it is of Western Europe"
+    " (WINDOWS-1254: Turkish, 1256: Arabic, 1251: Cyrillic, GB18030: Chinese, SHIFT_JIS: Japanese)"
+)
 """Advice about a file in another encoding."""
 
 T = TypeVar("T")

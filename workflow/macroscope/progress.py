@@ -97,4 +97,5 @@ class Progress:
         self._next_line = self._start + elapsed + LINE_EVERY_SECONDS
         of_total = f" of {self.total:,}" if self.total is not None else ""
         rate = self.count / elapsed if elapsed > 0 else 0.0
-        log.info("%s: %s%s %s, %.0f s, %.1f/s", self.description, f"{self.count:,}", of_total, self.unit, elapsed, rate)
+        unit = self.unit.removesuffix("s") if self.count == 1 else self.unit
+        log.info("%s: %s%s %s, %.0f s, %.1f/s", self.description, f"{self.count:,}", of_total, unit, elapsed, rate)
