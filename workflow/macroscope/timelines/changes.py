@@ -16,6 +16,7 @@ import pandas as pd
 
 from macroscope.errors import MacroscopeError
 from macroscope.number_formats import number
+from macroscope.phrases import format_count
 from macroscope.reporting.comparability import find_declaration, require_comparable
 from macroscope.reporting.finished_runs import Key, Number
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
@@ -111,7 +112,7 @@ def find_first_change(table: pd.DataFrame) -> Change | None:
 def describe_first_change(table: pd.DataFrame) -> str:
     """Return a sentence about the first change, and about the tests."""
     tests = int(table[[f"p_value_{PREVIOUS}", f"p_value_{FIRST}"]].notna().sum().sum())
-    of_tests = f"of {tests} tests of points against the previous and the first, adjusted together"
+    of_tests = f"of {format_count(tests, 'test')} of points against the previous and the first, adjusted together"
     change = find_first_change(table)
     if change is None:
         return f"No change is beyond chance ({of_tests})."
