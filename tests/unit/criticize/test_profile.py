@@ -106,7 +106,7 @@ def test_texts_that_begin_alike_are_counted_unless_they_are_of_one_prompt(tmp_pa
 
     assert row([{"text": text} for text in (*texts, *rest[:4])]) == "6, of 2 openings"
     (said,) = describe_comparison(profile_texts("m", [path]), [])[1]
-    assert said.startswith("6 of 10 texts of m begin like another, with 2 openings in all, and count as independent.")
+    assert said.startswith("Texts that begin alike count as independent: 6 of 10 texts of m, with 2 openings. If each")
     assert row([{"text": text, "prompt": text[:20]} for text in (*texts, *rest)]) == "0"
     assert row([{"text": text} for text in (*texts[:2], *rest)]) == "2"
 

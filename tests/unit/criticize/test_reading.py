@@ -31,13 +31,13 @@ def make_documents(prompt, number=5):
 @pytest.mark.parametrize(("prompt", "is_warned"), [(None, True), (PROMPT, False)])
 def test_texts_that_begin_alike_are_warned_of_unless_their_prompt_is_known(caplog, prompt, is_warned):
     warn_of_shared_openings("mine", make_documents(prompt))
-    assert ("5 of 5 texts of mine begin like another, with 1 opening in all" in caplog.text) is is_warned
+    assert ("count as independent: 5 of 5 texts of mine, with 1 opening." in caplog.text) is is_warned
 
 
 def test_few_texts_that_begin_alike_are_counted_only():
-    assert describe_shared_openings("mine", ["a", "a", *range(1, 20)], range(21)) == []
+    assert describe_shared_openings({"mine": (["a", "a", *range(1, 20)], range(21))}) == []
     assert count_shared_openings(["a", "a", *range(1, 20)], range(21)) == (1, 2)
-    assert describe_shared_openings("mine", ["", "", ""], range(3)) == []
+    assert describe_shared_openings({"mine": (["", "", ""], range(3))}) == []
 
 
 def test_the_language_is_that_of_most_real_texts_unless_the_user_names_one(caplog):
@@ -60,7 +60,7 @@ def test_commands_warn_before_they_refuse(tmp_path, caplog, command):
     path.write_text("".join(json.dumps({"text": f"{PROMPT} on day {n}."}) + "\n" for n in range(12)))
     options = ["--reference", str(path), "--candidate", str(path), "--output", str(tmp_path / "out")]
     CliRunner().invoke(app, [command, *options])
-    assert "12 of 12 texts of mine begin like another" in caplog.text
+    assert "12 of 12 texts of mine, with 1 opening" in caplog.text
 
 
 @pytest.mark.parametrize("command", ["rank", "sameness"])

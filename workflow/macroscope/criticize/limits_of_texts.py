@@ -62,11 +62,7 @@ def describe_limits(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
         *_describe_lengths(median(reference.words), {each.name: median(each.words) for each in candidates}),
         *(sentence for candidate in candidates for sentence in _describe_copies(reference, candidate)),
         *_describe_prompts({each.name: len(set(each.prompts)) for each in (reference, *candidates) if _has_few(each)}),
-        *(
-            sentence
-            for each in (reference, *candidates)
-            for sentence in describe_shared_openings(each.name, each.openings, each.prompts)
-        ),
+        *describe_shared_openings({each.name: (each.openings, each.prompts) for each in (reference, *candidates)}),
     ]
 
 

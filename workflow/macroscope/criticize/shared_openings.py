@@ -2,11 +2,11 @@
 
 import logging
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Document
-from macroscope.phrases import format_count
+from macroscope.phrases import format_count, list_names
 
 log = logging.getLogger("macroscope")
 
@@ -14,23 +14,30 @@ MANY_SHARE = 0.2
 """Share of the texts from which on texts that begin alike may be of one prompt."""
 
 
-def describe_shared_openings(name: str, openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> list[str]:
-    """Return a sentence for the user if many texts of a collection begin alike without being of one prompt.
+def describe_shared_openings(
+    collections: Mapping[str, tuple[Sequence[Hashable], Sequence[Hashable]]],
+) -> list[str]:
+    """Return a sentence for the user if many texts of collections begin alike without being of one prompt.
 
     Parameters
     ----------
-    name
-        Name of the collection.
-    openings, prompts
-        See `count_shared_openings`.
+    collections
+        Name of each -> openings and prompts of its texts; see `count_shared_openings`.
     """
-    shared, texts = count_shared_openings(openings, prompts)
-    if not is_many(texts, len(openings)):
+    counts = {
+        name: (len(openings), *count_shared_openings(openings, prompts))
+        for name, (openings, prompts) in collections.items()
+    }
+    alike = [
+        f"{texts:,} of {format_count(documents, 'text')} of {name}, with {format_count(shared, 'opening')}"
+        for name, (documents, shared, texts) in counts.items()
+        if is_many(texts, documents)
+    ]
+    if not alike:
         return []
     return [
-        f"{texts:,} of {format_count(len(openings), 'text')} of {name} begin like another, with"
-        f" {format_count(shared, 'opening')} in all, and count as independent. If each opening is a prompt, give it:"
-        " a field 'prompt', or --prompt-field."
+        f"Texts that begin alike count as independent: {list_names(alike)}. If each opening is a prompt, give it: a"
+        " field 'prompt', or --prompt-field."
     ]
 
 
@@ -39,7 +46,7 @@ def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:
     keys = [split_key(document.opening) for document in documents]
     openings = [first_words for _, first_words in keys]
     prompts = [prompt or shared_id(document.id) for (prompt, _), document in zip(keys, documents, strict=True)]
-    for sentence in describe_shared_openings(name, openings, prompts):
+    for sentence in describe_shared_openings({name: (openings, prompts)}):
         log.warning("%s", sentence)
 
 
