@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from macroscope.critics import sentence_embedding
-from macroscope.critics.narratives import VectorRows, split_document, split_narratives
+from macroscope.critics.narratives import PackedTexts, VectorRows, split_document, split_narratives
 from macroscope.critics.sentence_embedding import SentenceEmbedder, embed_sentences, load_sentence_encoder
 from macroscope.critics.sentence_encoding import SentenceEncoding
 from macroscope.critics.sentence_vectors import KnownSentences, SentenceVectors, read_corpus_narratives
@@ -153,6 +153,17 @@ def test_embeddings_are_those_of_the_encoder_in_half_precision(tmp_path):
     read = read_corpus_narratives(path, "en", tmp_path / "e")
     alone, _ = load_sentence_encoder(options).embed(read.sentences[5:6])
     assert read.vectors[5] == pytest.approx(alone[0], abs=2e-3)
+
+
+def test_packed_texts_are_those_of_the_list():
+    texts = ["", "a", "Ünï 🙂", "\ud800x", "b" * 100]
+    packed = PackedTexts()
+    packed += texts[:2]
+    packed += texts[2:]
+    assert (list(packed), len(packed), packed[-1]) == (texts, 5, texts[-1])
+    assert (packed[1:4], packed[::-2]) == (texts[1:4], texts[::-2])
+    with pytest.raises(IndexError):
+        packed[5]
 
 
 def test_rows_are_those_of_the_array():

@@ -223,7 +223,7 @@ def test_pretrained_detector_starts_from_the_given_weights(corpus, tmp_path, mon
     )  # fmt: skip
     assert not (tmp_path / "pretrained" / "metrics.csv").exists()
     given = Detector.load(tmp_path / "pretrained").network.state_dict()
-    monkeypatch.setattr(narrative, "train_model", lambda *_: pd.DataFrame({"step": []}))
+    monkeypatch.setattr(shared, "train", lambda *_: pd.DataFrame({"step": []}))
     begun = detect(corpus, tmp_path / "warm", "warm", pretrained=tmp_path / "pretrained").network.state_dict()
     assert all(torch.equal(given[name], begun[name]) for name in given)
     fresh = detect(corpus, tmp_path / "fresh", "judge", pretrained=tmp_path / "pretrained").network.state_dict()

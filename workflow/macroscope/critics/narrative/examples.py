@@ -77,14 +77,21 @@ def make_examples(
         (number of the segment, place in it) -> number of the replacing sentence; a place without one stays
         unchanged. Empty if sentences are removed.
     """
-    rows = [_example(narratives, number, segment, task, replacements) for number, segment in enumerate(segments)]
-    most = max((len(inputs) for inputs, _, _ in rows), default=1)
-    padded = [[(*values, *([NONE] * (most - len(values)))) for values in row] for row in rows]
+    most = max((_length(segment, task) for segment in segments), default=1)
     inputs, labels, targets = (
-        np.array([row[part] for row in padded], dtype=np.int64).reshape(len(rows), most) for part in range(3)
+        np.full((len(segments), most), NONE, dtype=dtype) for dtype in (np.int64, np.int8, np.int64)
     )
+    for number, segment in enumerate(segments):
+        row = slice(_length(segment, task))
+        example = _example(narratives, number, segment, task, replacements)
+        inputs[number, row], labels[number, row], targets[number, row] = example
     owners = np.array([segment.narrative for segment in segments], dtype=np.int64)
-    return Examples(owners, inputs, labels.astype(np.int8), targets)
+    return Examples(owners, inputs, labels, targets)
+
+
+def _length(segment: Segment, task: Task) -> int:
+    """Return the number of sentences of a segment after damage."""
+    return segment.length - (len(segment.places) if task == "missing" else 0)
 
 
 def _example(
@@ -106,14 +113,25 @@ def _example(
 def write_examples(path: Path, by_split: Mapping[str, Examples], counts: Mapping[str, Any]) -> None:
     """Write the examples of all splits into one Parquet file, and the counts into its metadata."""
     tables = [
-        pa.Table.from_pydict(
-            {"split": [split] * len(examples), **{name: list(getattr(examples, name)) for name in _SCHEMA.names[1:]}},
-            _SCHEMA,
+        pa.Table.from_arrays(
+            [
+                pa.array([split] * len(examples), pa.string()),
+                pa.array(examples.narratives),
+                *(_lists(values) for values in (examples.inputs, examples.labels, examples.targets)),
+            ],
+            schema=_SCHEMA,
         )
         for split, examples in by_split.items()
     ]
     metadata = {KEY: json.dumps(counts, ensure_ascii=False).encode()}
     pq.write_table(pa.concat_tables(tables).replace_schema_metadata(metadata), path)
+
+
+def _lists(values: npt.NDArray[np.integer]) -> pa.ListArray:
+    """Return the rows of an array as lists."""
+    rows, width = values.shape
+    offsets = pa.array(np.arange(rows + 1) * width, pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.array(values.ravel()))
 
 
 def read_examples(path: Path) -> tuple[dict[str, Examples], dict[str, Any]]:

@@ -43,17 +43,19 @@ class MatchIndex:
     def find(self, queries: Sequence[str], most: int, threads: int = 1) -> Matches:
         """Find the sentences of the pool that match each query best; see `find_best_matches`."""
         most = min(most, self.size)
-        parts = [np.empty((0, most), dtype=np.int64)], [np.empty((0, most), dtype=np.float32)]
+        shape = len(queries), most
+        matches = Matches(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float32))
         with Progress("search for matches", len(queries), "sentences") as progress:
             for start in range(0, len(queries), QUERIES_AT_ONCE):
                 batch = _words(queries[start : start + QUERIES_AT_ONCE])
                 options = {"n_threads": threads, "backend_selection": "numba"} if self.is_large else {}
                 numbers, scores = self._index.retrieve(batch, k=most, show_progress=False, **options)
                 order = np.lexsort((numbers, -scores))
-                parts[0].append(np.take_along_axis(numbers, order, axis=1).astype(np.int64))
-                parts[1].append(np.take_along_axis(scores, order, axis=1))
+                rows = slice(start, start + len(batch))
+                matches.numbers[rows] = np.take_along_axis(numbers, order, axis=1)
+                matches.scores[rows] = np.take_along_axis(scores, order, axis=1)
                 progress.advance(len(batch))
-        return Matches(np.concatenate(parts[0]), np.concatenate(parts[1]))
+        return matches
 
 
 def find_best_matches(pool: Sequence[str], queries: Sequence[str], most: int, threads: int = 1) -> Matches:

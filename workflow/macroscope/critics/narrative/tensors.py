@@ -26,8 +26,9 @@ def gather_embeddings(vectors: VectorRows, numbers: Integers) -> torch.Tensor:
     """Return embeddings by number, 0 for negative numbers: shape of the numbers x width, in single precision."""
     if not len(vectors):
         return torch.zeros(*numbers.shape, vectors.width)
-    gathered = np.asarray(vectors[np.maximum(numbers, 0)], dtype=np.float32)
-    return torch.from_numpy(gathered * (numbers >= 0)[..., None])
+    gathered = vectors[np.maximum(numbers, 0)]
+    gathered[numbers < 0] = 0
+    return torch.from_numpy(gathered)
 
 
 class Rows(Dataset[int]):
