@@ -1,8 +1,8 @@
-"""Write the tables of docs/human-ratings.md anew, from the output of `macroscope human correlate` for each set.
+"""Write the tables of docs/human-ratings.md anew, from `macroscope criticize` and `human correlate` of each set.
 
     python examples/human-ratings/tables.py ratings docs/human-ratings.md
 
-A set without ratings/<set>/documents.csv keeps its entries.
+A set without ratings/<set>/documents.csv keeps its entries. Prints what the text of the page cites.
 """
 
 import re
@@ -12,6 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+from macroscope.plan import config_of_run
+from macroscope.reporting.human_documents import read_document_values
+from macroscope.reporting.results import Results
+from macroscope.tables import read_csv
 
 QUESTIONS = ("relevance", "coherence", "empathy", "surprise", "engagement", "complexity")
 OVER, WITHIN = "over systems", "within systems"
@@ -28,7 +33,7 @@ NAMED = {
     "`topics`, `patchiness`": ("topics", "patchiness"),
 }
 """Label of a row of the tables given length -> critic and statistic."""
-GIVEN_LENGTH = {
+GIVEN_LENGTH: dict[str, list[tuple[str, str | None, str]]] = {
     "| number | short stories: ρ |": [
         (name, None, kind) for name in ("short_stories", "long_stories") for kind in ("spearman", "partial_spearman")
     ],
@@ -38,6 +43,25 @@ GIVEN_LENGTH = {
     ],
 }
 """Beginning of a table's head -> set, question or documents, and correlation of each column."""
+RELIABILITY = {
+    "contrastive search against contrastive decoding": "contrastive",
+    "RankGen": "rankgen",
+    "short stories": "short_stories",
+    "long stories": "long_stories",
+}
+"""Beginning of a row of the first table -> set; of HANNA only means of people are published."""
+DIGEST = {
+    "repeated 2-grams": ("tendencies", "duplicate_2grams"),
+    "compression ratio": ("tendencies", "compression_ratio"),
+    "surprisal of words": ("strings", "attribution_score"),
+    "T(x) of `topics`": ("topics", "nll_per_unit"),
+    "sentences that are too long": ("narrative", "cut"),
+}
+"""Beginning of a row of the table of the first set -> critic and statistic."""
+DETECTABLE = ("contrastive_search", "contrastive_decoding")
+"""Systems of the table of detectability."""
+REPETITION, WORDS = ("tendencies", "duplicate_2grams"), ("tendencies", "tokens")
+"""Critic and number: the partial correlations of long stories are also given both."""
 LONG = {
     "## Contrastive search against contrastive decoding": "contrastive",
     "## RankGen": "rankgen",
@@ -50,13 +74,16 @@ RULE = re.compile(r"\|[-| ]+\|")
 def main(ratings: Path, page: Path) -> None:
     """Rewrite the page."""
     paths = {path.parent.name: path for path in sorted(ratings.glob("*/documents.csv"))}
-    sets = {name: pd.read_csv(path) for name, path in paths.items()}
-    page.write_text("\n".join(rewrite(page.read_text(encoding="utf-8").split("\n"), sets)), encoding="utf-8")
+    sets = {name: read_csv(path) for name, path in paths.items()}
+    lines = page.read_text(encoding="utf-8").split("\n")
+    page.write_text("\n".join(rewrite(lines, sets, ratings)), encoding="utf-8")
     for name, table in sets.items():
-        print(name, *summarise(table), sep="\n  ")
+        print(name, *summarise(table), *list_detectors(ratings / name), sep="\n  ")
+    if "long_stories" in sets:
+        print(*list_given_repetition(ratings / "long_stories"), sep="\n")
 
 
-def rewrite(lines: list[str], sets: dict[str, pd.DataFrame]) -> Iterator[str]:
+def rewrite(lines: list[str], sets: dict[str, pd.DataFrame], ratings: Path) -> Iterator[str]:
     """Yield the lines of the page with new entries."""
     heading, number = "", 0
     while number < len(lines):
@@ -72,17 +99,82 @@ def rewrite(lines: list[str], sets: dict[str, pd.DataFrame]) -> Iterator[str]:
         columns = next((columns for head, columns in GIVEN_LENGTH.items() if line.startswith(head)), None)
         if columns is not None:
             yield from fill_named_rows(rows, columns, sets)
+        elif line.startswith("| set | texts |"):
+            yield from (fill_reliability(row, sets) for row in rows)
+        elif line.startswith("| number | r over systems |") and "contrastive" in sets:
+            yield from (fill_digest(row, sets["contrastive"]) for row in rows)
+        elif line.startswith("| critic | contrastive search |") and "contrastive" in sets:
+            yield from (fill_detectability(row, ratings / "contrastive") for row in rows)
         elif line.startswith("| critic | statistic |") and LONG.get(heading) in sets:
             yield from list_long_rows(sets[LONG[heading]])
         else:
             yield from rows
 
 
+def split_row(row: str) -> list[str]:
+    """Split a row of a table into its cells."""
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+def fill_reliability(row: str, sets: dict[str, pd.DataFrame]) -> str:
+    """Fill the last cell of a row of the first table."""
+    cells = split_row(row)
+    name = next((name for label, name in RELIABILITY.items() if cells[0].startswith(label)), "")
+    if name in sets:
+        of = sets[name].groupby("documents_of", sort=False)["reliability"].first()
+        cells[-1] = f"{of.iloc[0]:.2f}" + "".join(f"; {documents} {value:.2f}" for documents, value in of[1:].items())
+    return f"| {' | '.join(cells)} |"
+
+
+def fill_digest(row: str, table: pd.DataFrame) -> str:
+    """Fill a row of the table of the first set."""
+    label = split_row(row)[0]
+    critic, statistic = next(key for words, key in DIGEST.items() if label.startswith(words))
+    return f"| {label} | {find_row(table, critic, statistic, OVER)['pearson']:.2f} |".replace("-0", "−0")
+
+
+def fill_detectability(row: str, folder: Path) -> str:
+    """Fill a row of the table of detectability."""
+    label = split_row(row)[0]
+    table = read_csv(find_run(folder) / "statistics" / label.strip("`") / "reference.two_sample_test.csv")
+    aucs = table[table["statistic"] == "c2st_auc"].set_index("system")["value"]
+    return f"| {' | '.join([label, *(f'{100 * aucs[system]:.0f} %' for system in DETECTABLE)])} |"
+
+
+def find_run(folder: Path) -> Path:
+    """Return the folder of the run that judged a set."""
+    return folder / "judged" / "results" / "criticism"
+
+
+def list_detectors(folder: Path) -> Iterator[str]:
+    """Yield how well the detector of the narrative critic finds known damage."""
+    table = read_csv(find_run(folder) / "tables" / "narrative_reference_detection.csv")
+    yield from (f"{row['task']}, {row['detector']}: AUC {row['AUC, %']}" for _, row in table.iterrows())
+
+
+def list_given_repetition(folder: Path) -> Iterator[str]:
+    """Yield the partial Spearman correlations of narrative's numbers with ratings, given length and repetition."""
+    results = Results(config_of_run(find_run(folder)))
+    tables = [read_document_values(results, critic, "reference") for critic in ("narrative", REPETITION[0])]
+    values = pd.concat(tables).query("system != 'control'").set_index("document")
+    columns = {
+        statistic: values.query("critic == @critic and statistic == @statistic")["value"]
+        for critic, statistic in (("narrative", "incoherence"), ("narrative", "order"), REPETITION, WORDS)
+    }
+    columns["score"] = read_csv(folder / "ratings.csv").groupby("document")["score"].mean()
+    for number in ("incoherence", "order"):
+        ranks = pd.DataFrame(columns)[[number, "score", REPETITION[1], WORDS[1]]].dropna().rank()
+        given = np.column_stack([np.ones(len(ranks)), ranks[[REPETITION[1], WORDS[1]]]])
+        rest = [ranks[name] - given @ np.linalg.lstsq(given, ranks[name], rcond=None)[0] for name in (number, "score")]
+        value = np.corrcoef(rest)[0, 1]
+        yield f"narrative, {number}, given length and repeated 2-grams: {value:.2f} of {len(ranks)} stories"
+
+
 def fill_named_rows(
     rows: list[str], columns: list[tuple[str, str | None, str]], sets: dict[str, pd.DataFrame]
 ) -> Iterator[str]:
     """Yield the rows of a table given length; entries of sets that are absent stay."""
-    old = {cells[0]: cells[1:] for cells in ([cell.strip() for cell in row.strip("|").split("|")] for row in rows)}
+    old = {cells[0]: cells[1:] for cells in map(split_row, rows)}
     for label, key in NAMED.items():
         cells = old.get(label, ["–"] * len(columns))
         for place, (name, part, kind) in enumerate(columns):
@@ -92,11 +184,11 @@ def fill_named_rows(
 
 
 def find_row(table: pd.DataFrame, critic: str, statistic: str, part: str | None) -> pd.Series:
-    """Find the row of a number; `part` is a question, or the documents of one."""
+    """Find the row of a number, NaN if no text has it; `part` is a question, or the documents of one."""
     rows = table[(table["critic"] == critic) & (table["statistic"] == statistic)]
     if part is not None:
         rows = rows[rows["documents_of" if part in (OVER, WITHIN) else "question"] == part]
-    return rows.iloc[0]
+    return rows.iloc[0] if len(rows) else pd.Series(np.nan, index=table.columns)
 
 
 def list_long_rows(table: pd.DataFrame) -> Iterator[str]:
