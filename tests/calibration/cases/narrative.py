@@ -1,4 +1,4 @@
-"""Detection rates, corrected by the rates in real text and in known damage; worst place, order and incoherence."""
+"""Detection rates, corrected by the rates in real text and in known damage; worst place and incoherence."""
 
 from functools import partial
 
@@ -28,11 +28,10 @@ def narratives(rng: np.random.Generator, n: int, start: int, damage: float, rise
     Parameters
     ----------
     rise
-        Rise of the worst place's probability; six times as much of order and incoherence.
+        Rise of the worst place's probability; six times as much of the incoherence.
     """
     table = pd.DataFrame({"id": np.arange(start, start + n), "opening": ""})
-    for name in ("order", "incoherence"):
-        table[name] = rng.normal(1 + 6 * rise, 1, n)
+    table["incoherence"] = rng.normal(1 + 6 * rise, 1, n)
     for task, (false, true) in TASKS.items():
         places = rng.integers(FEWEST, MOST, n)
         rate = false + damage * (true - false)
@@ -65,12 +64,10 @@ def simulate(rng: np.random.Generator, n: int, m: int, damage: float = 0.0, rise
     truth = {f"{task}_corrected": damage for task in TASKS}
     truth |= {f"worst_{task}_mean": mean for task in TASKS}
     truth |= {f"worst_{task}_mean_difference": rise for task in TASKS}
-    for number in ("order", "incoherence"):
-        truth |= {f"{number}_mean": 1 + 6 * rise, f"{number}_mean_difference": 6 * rise}
-        if not rise:
-            truth |= {f"{number}_{name}": 0.0 for name in ("ks", "cliffs_delta", "hedges_g")}
+    truth |= {"incoherence_mean": 1 + 6 * rise, "incoherence_mean_difference": 6 * rise}
     if not rise:
-        truth |= {f"worst_{task}_{name}": 0.0 for task in TASKS for name in ("ks", "cliffs_delta", "hedges_g")}
+        numbers = ["incoherence", *(f"worst_{task}" for task in TASKS)]
+        truth |= {f"{number}_{name}": 0.0 for number in numbers for name in ("ks", "cliffs_delta", "hedges_g")}
     return list_estimates(table), truth
 
 
@@ -82,13 +79,12 @@ CASE = Case(
         Setting(
             "a fifth of the places damaged, 200 against 60",
             partial(simulate, n=200, m=60, damage=0.2, rise=0.15),
-            power={f"{name}_mean_difference": 0.8 for name in ("worst_*", "order", "incoherence")},
+            power={f"{name}_mean_difference": 0.8 for name in ("worst_*", "incoherence")},
             runs=500,
         ),
     ),
     {
         "*_corrected": "the intervals of three rates are combined, each wide enough for few marked places",
-        "order_ks": "the distance of two samples is above 0 if that of their populations is 0",
         "incoherence_ks": "the distance of two samples is above 0 if that of their populations is 0",
         "worst_*_ks": "the distance of two samples is above 0 if that of their populations is 0",
     },

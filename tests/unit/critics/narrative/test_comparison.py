@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.narrative.comparison import compare, compare_latents, read_counts
-from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE, ORDER
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE
 from macroscope.resampling import Resampling
 
 from .test_scoring import POINTS, write
@@ -17,7 +17,7 @@ def counts(rate, stories, seed, slots=6):
     rng = np.random.default_rng(seed)
     detections = rng.binomial(slots, rate, stories).astype(float)
     table = {"id": [f"{seed}-{n}" for n in range(stories)], "opening": [""] * stories}
-    worst = {"worst_missing": rng.random(stories), ORDER: np.nan, INCOHERENCE: np.nan}
+    worst = {"worst_missing": rng.random(stories), INCOHERENCE: np.nan}
     return pd.DataFrame(table | {"count_missing": detections, "of_missing": np.full(stories, float(slots))} | worst)
 
 
@@ -83,18 +83,3 @@ def test_a_system_is_compared_with_the_control(tmp_path):
     )
     assert corrected["value"] == pytest.approx((system_rate - control_rate) / (1 - control_rate))
     assert {"worst_missing_ks", "worst_discordant_mean"} <= set(table["statistic"])
-    assert not table["statistic"].str.startswith(ORDER).any()  # there is no model of the order
-
-
-def test_the_order_of_texts_is_compared(tmp_path):
-    rng = np.random.default_rng(0)
-    rows = [(5, 0, [0.1] * 4, [0.1] * 5)] * 60
-
-    def latents(name, mean):
-        (tmp_path / name).mkdir()
-        return write(tmp_path / name, rows, (), [None, *rng.normal(mean, 1, 59)])
-
-    table = compare_latents(latents("real", 2), latents("mine", 0), tmp_path, resampling=RESAMPLING)
-    difference = row(table, f"{ORDER}_mean_difference")
-    assert difference["value"] == pytest.approx(-2, abs=0.5)
-    assert difference["ci_high"] < 0 < 0.05 - difference["p_value"]

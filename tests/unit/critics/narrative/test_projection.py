@@ -129,7 +129,7 @@ def test_other_tasks_are_null_and_token_detectors_need_no_embeddings(made, tmp_p
         assert a == pytest.approx(b, abs=1e-5)
     tokens = [
         len(ids) > detector.most
-        for ids in detector.tokenizer(narratives.sentences, add_special_tokens=False)["input_ids"]
+        for ids in detector.tokenizer(list(narratives.sentences), add_special_tokens=False)["input_ids"]
     ]
     cut = [sum(tokens[a:b]) for a, b in zip(narratives.starts[:-1], narratives.starts[1:], strict=True)]
     assert table["cut"].tolist() == cut

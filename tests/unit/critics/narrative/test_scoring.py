@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, OPERATING_POINT, ORDER
+from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, OPERATING_POINT, ORDER, ORDER_MODEL
 from macroscope.critics.narrative.operating_point import OperatingPoint
 from macroscope.critics.narrative.scoring import score
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
+from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
 POINTS = {
     "missing": OperatingPoint(0.5, 0.2, [0.05 * n for n in range(1, 10)], 100),
@@ -106,3 +107,14 @@ def test_missing_latents_give_a_clear_error(tmp_path):
         score(write(tmp_path, []), tmp_path, output=tmp_path / "s.parquet")
     with pytest.raises(MacroscopeError, match="no such file of latents"):
         score(tmp_path / "none.parquet", tmp_path, output=tmp_path / "s.parquet")
+
+
+def test_the_order_is_a_number_of_a_text_if_there_is_a_model_of_it(tmp_path):
+    orders = [None, *np.random.default_rng(0).normal(size=30)]
+    latents = write(tmp_path, rows(), orders=orders)
+    score(latents, tmp_path, output=tmp_path / "without.parquet")
+    assert list_document_numbers(tmp_path / "without.parquet") == []
+    (tmp_path / ORDER_MODEL).touch()
+    score(latents, tmp_path, output=tmp_path / "with.parquet")
+    numbers = read_document_numbers(tmp_path / "with.parquet")[ORDER]
+    assert numbers.to_numpy() == pytest.approx(np.array(orders, dtype=float), nan_ok=True)

@@ -11,7 +11,6 @@ from transformers import TrainerCallback
 
 from macroscope import trainer as shared
 from macroscope.critics.narrative import evaluation, judges
-from macroscope.critics.narrative import training as narrative
 from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, make_checked_examples
 from macroscope.critics.narrative.corruption import corrupt, corrupt_splits
 from macroscope.critics.narrative.detector import Detector

@@ -27,7 +27,7 @@ CRITIC = Critic(
     latents="latents:LATENTS",
     observes="coherence and order of consecutive sentences",
     statistics=(
-        "scoring:STATISTICS",
+        "statistics:STATISTICS",
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
@@ -51,7 +51,6 @@ CRITIC = Critic(
             "sentences in a less clear order than in real text",
         ),
     },
-    features="features:read_features",
     sentences="options:read_sentences",
     plan="plan:NarrativePlan",
     attribution=AttributionScore(

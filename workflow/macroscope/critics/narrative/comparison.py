@@ -1,4 +1,4 @@
-"""Comparison of the incoherence detected in a system's narratives with that in real ones, and of their order.
+"""Comparison of the incoherence detected in a system's narratives with that in real ones.
 
 A detector raises false alarms in real text, and misses part of the damage. So the rate of detection in a system is
 corrected for both (Rogan and Gladen 1978; `statistics.misclassification`): with s the system's rate, c the control's
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.latents import stream_latents
-from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE, LATENTS, ORDER, TASKS
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE, LATENTS, TASKS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.critics.split_half import compare_with_control
 from macroscope.resampling import Resampling
@@ -35,11 +35,7 @@ STATISTICS = (
         for task in TASKS
     ),
     *(replace(statistic, pattern=f"worst_*_{statistic.pattern}") for statistic in NUMBERS),
-    *(
-        replace(statistic, pattern=f"{name}_{statistic.pattern}")
-        for name in (ORDER, INCOHERENCE)
-        for statistic in NUMBERS
-    ),
+    *(replace(statistic, pattern=f"{INCOHERENCE}_{statistic.pattern}") for statistic in NUMBERS),
 )
 _REASON = "too few texts, or the detector's rate on known damage is not above its rate on real text"
 
@@ -57,8 +53,7 @@ def compare_latents(control_latents: Path, latents: Path, inference: Path, *, re
     data frame
         Rows of `statistics.tidy`, for each task: <task>_corrected (0 is real text, 1 damage everywhere; may be
         negative; undefined if the detector's rate on known damage may be no larger than on real text); for the largest
-        probability of each narrative, worst_<task>, the log odds of its order, `order`, and its `incoherence`, the
-        statistics of `statistics.columns`.
+        probability of each narrative, worst_<task>, and its `incoherence`, the statistics of `statistics.columns`.
     """
     points = read_operating_points(inference)
     known_damage = {task: _read_detection_counts(inference / task / DETECTION_COUNTS) for task in points}
@@ -73,7 +68,7 @@ def compare_latents(control_latents: Path, latents: Path, inference: Path, *, re
 
 
 def describe(counts: pd.DataFrame, tasks: Sequence[str], resampling: Resampling) -> pd.DataFrame:
-    """Compute the means of a table of `read_counts`: of largest probabilities, order and incoherence."""
+    """Compute the means of a table of `read_counts`: of largest probabilities, and of incoherence."""
     means = []
     for name in _list_numbers(counts, tasks):
         judged = counts[name].dropna().to_numpy(float)
@@ -112,17 +107,17 @@ def compare(
 
 
 def _list_numbers(counts: pd.DataFrame, tasks: Sequence[str]) -> list[str]:
-    """List the columns with one number per narrative; without the order if there is no model of it."""
-    return [f"worst_{task}" for task in tasks] + [name for name in (ORDER, INCOHERENCE) if counts[name].notna().any()]
+    """List the columns with one number per narrative; without the incoherence if none has it."""
+    return [*(f"worst_{task}" for task in tasks), *([INCOHERENCE] if counts[INCOHERENCE].notna().any() else [])]
 
 
 def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFrame:
-    """Read order and incoherence and, per task, count_ (detected places), of_ (places) and worst_ (largest)."""
-    names = [ORDER, INCOHERENCE, *(f"{kind}_{task}" for task in points for kind in ("count", "of", "worst"))]
+    """Read the incoherence and, per task, count_ (detected places), of_ (places) and worst_ (largest)."""
+    names = [INCOHERENCE, *(f"{kind}_{task}" for task in points for kind in ("count", "of", "worst"))]
     empty = {key: pd.Series(dtype=str) for key in KEYS} | {name: pd.Series(dtype=float) for name in names}
     tables = [pd.DataFrame(empty)]
     for batch in (table.to_pandas() for table in stream_latents(latents, LATENTS)):
-        table = batch[list(KEYS)].assign(**{name: batch[name].astype(float) for name in (ORDER, INCOHERENCE)})
+        table = batch[list(KEYS)].assign(**{INCOHERENCE: batch[INCOHERENCE].astype(float)})
         for task, point in points.items():
             places = [np.asarray(p, dtype=float) for p in batch[task]]
             table[f"count_{task}"] = [float((p >= point.threshold).sum()) for p in places]

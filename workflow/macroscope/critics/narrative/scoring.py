@@ -6,6 +6,7 @@ As for every critic, T(x) is the cross entropy of the two, summed over places:
 T(x) = -sum_k [p_k log e + (1 - p_k) log (1 - e)].
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,9 @@ import pandas as pd
 from scipy.special import entr, xlogy
 
 from macroscope.critics.latents import stream_latents, write_scores
-from macroscope.critics.narrative.latents import LATENTS
+from macroscope.critics.narrative.latents import LATENTS, ORDER, ORDER_MODEL
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
-from macroscope.statistics.declaration import Statistic
 
-STATISTICS = (
-    Statistic("too_short_share", "share of the system's texts", "the same share", difference=False),
-    Statistic("cut_sentence_share", "share of the system's sentences", "the same share", difference=False),
-)
-"""Statistics of the input: these shares do not measure coherence."""
 SMALLEST_EXPECTED = 1e-6
 """Smallest expected probability e, which keeps log e finite if a detector detects nothing in real text."""
 
@@ -40,15 +35,18 @@ def score(latents: Path, inference: Path, *, output: Path) -> None:
         Count, and the total that it is out of: slots with a probability at or above the threshold (missing),
         sentences likewise (discordant); sentences that were cut (cut_sentence); narratives of one sentence
         (too_short).
+    number_order
+        Log odds of the order; absent if there is no model of it.
     categories
         Class of each place's probability, from 0 (lowest) to 9: "missing 3".
     """
     points = read_operating_points(inference)
     batches = (table.to_pandas() for table in stream_latents(latents, LATENTS))
-    write_scores((_score_table(batch, points) for batch in batches), output, latents)
+    further = (ORDER,) if (inference / ORDER_MODEL).exists() else ()
+    write_scores((_score_table(batch, points, further) for batch in batches), output, latents)
 
 
-def _score_table(latents: pd.DataFrame, points: dict[str, OperatingPoint]) -> pd.DataFrame:
+def _score_table(latents: pd.DataFrame, points: dict[str, OperatingPoint], further: Sequence[str]) -> pd.DataFrame:
     columns: dict[str, Any] = {"id": latents["id"], "opening": latents["opening"]}
     is_read = latents["sentences"].to_numpy() > 1
     probabilities = {task: [np.asarray(values, dtype=float) for values in latents[task]] for task in points}
@@ -68,6 +66,7 @@ def _score_table(latents: pd.DataFrame, points: dict[str, OperatingPoint]) -> pd
         "count_cut_sentence": _masked(values, latents["cut"].to_numpy(float)),
         "of_cut_sentence": _masked(values, sentences),
     }
+    columns |= {f"number_{name}": latents[name].astype(float) for name in further}
     columns |= {"count_too_short": (~is_read).astype(float), "of_too_short": np.ones(len(latents))}
     classes = {
         task: [np.searchsorted(point.edges, p, side="right") for p in probabilities[task]]
