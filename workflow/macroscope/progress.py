@@ -15,6 +15,8 @@ log = logging.getLogger("macroscope")
 T = TypeVar("T")
 
 LINE_EVERY_SECONDS = 15.0
+SILENT_SECONDS = 3.0
+"""Time in which reading a user's files shows nothing: most are small."""
 
 
 def progress(items: Iterable[T], description: str, total: int | None = None, unit: str = "it") -> Iterator[T]:

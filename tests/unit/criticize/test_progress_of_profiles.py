@@ -5,7 +5,10 @@ import dataclasses
 import pytest
 
 from macroscope.criticize import profile as profiles
+from macroscope.criticize import reading
+from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import profile_texts
+from macroscope.criticize.reading import read_sides
 
 from .texts import write_texts
 
@@ -15,9 +18,21 @@ def test_a_long_look_says_how_far_it_is(tmp_path, monkeypatch, caplog):
     path = write_texts(tmp_path / "r.jsonl", 30)
     profile_texts("mine", [path])
     assert not caplog.messages
-    monkeypatch.setattr(profiles, "_SILENT_SECONDS", 1e-9)
+    monkeypatch.setattr(profiles, "SILENT_SECONDS", 1e-9)
     profile_texts("mine", [path])
     assert caplog.messages[-1].startswith("look at mine: 30 texts, ")
+
+
+def test_a_long_reading_says_how_far_it_is(tmp_path, monkeypatch, caplog):
+    """Verbs without a first look are rank, sameness and sentences."""
+    caplog.set_level("INFO", "macroscope")
+    real, mine = write_texts(tmp_path / "r.jsonl", 30), write_texts(tmp_path / "mine.jsonl", 20)
+    read_sides([real], [mine], GivenFields())
+    assert not any(message.startswith("read ") for message in caplog.messages)
+    monkeypatch.setattr(reading, "SILENT_SECONDS", 1e-9)
+    read_sides([real], [mine], GivenFields())
+    lines = {message.partition(" texts, ")[0] for message in caplog.messages}
+    assert lines >= {"read the real texts: 30", "read mine: 20"}
 
 
 @pytest.mark.parametrize("limit", ["_BATCH_DOCUMENTS", "_BATCH_CHARACTERS"])

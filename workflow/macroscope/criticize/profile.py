@@ -29,14 +29,12 @@ from macroscope.natural_language.languages import ENGLISH
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.words import count_words, lower_case_words
-from macroscope.progress import Progress
+from macroscope.progress import SILENT_SECONDS, Progress
 
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
 _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 128, 1 << 22
 """Largest numbers of documents, and of characters before the last one, whose languages are recognized together."""
-_SILENT_SECONDS = 3.0
-"""Time after which the progress is shown."""
 NARRATIVE_SENTENCES = 5
 TOPICAL_OCCURRENCES = 10
 """Number of occurrences from which on a word counts as topical (`critics.declaration.COUNTED`)."""
@@ -175,7 +173,7 @@ def profile_texts(
     documents = read_user_documents(paths, provenance, *shares, profile.selection)
     frequencies: dict[str, Counter[str]] = defaultdict(Counter)
     occurs_in: dict[str, Counter[str]] = defaultdict(Counter)
-    with Progress(f"look at {name}", unit="texts", silent_seconds=_SILENT_SECONDS) as bar:
+    with Progress(f"look at {name}", unit="texts", silent_seconds=SILENT_SECONDS) as bar:
         for batch in _batches(_mark_named_by_place(islice(documents, MOST_DOCUMENTS), provenance)):
             languages = detect_each(document.text for document, _ in batch)
             for (document, is_named_by_place), language in zip(batch, languages, strict=True):

@@ -13,6 +13,7 @@ from macroscope.criticize.shared_openings import warn_of_shared_openings
 from macroscope.documents import Count, Document, Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
+from macroscope.progress import SILENT_SECONDS, Progress
 
 log = logging.getLogger("macroscope")
 
@@ -34,7 +35,11 @@ def read_collection(name: str, source: Input) -> list[Document]:
 def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Count]]:
     """Read all documents of a collection, and the counts of what was left out; warn as `read_collection` does."""
     provenance = Provenance(name)
-    documents = list(read_user_documents(source.files, provenance, 0.0, 0.0, source.selection))
+    documents = []
+    with Progress(f"read {name}", unit="texts", silent_seconds=SILENT_SECONDS) as bar:
+        for document in read_user_documents(source.files, provenance, 0.0, 0.0, source.selection):
+            documents.append(document)
+            bar.advance(1)
     if dropped := describe_dropped(provenance.counts):
         log.warning("%s: left out: %s", name, dropped)
     for remark in list_remarks(provenance.source.get(REMARKS, []), provenance.source.get(MODELS, {}), source.selection):
