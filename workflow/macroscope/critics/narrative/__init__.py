@@ -63,7 +63,6 @@ CRITIC = Critic(
             "judges:train",
             inputs="documents detectors? embeddings? language seed checkpoints resampling",
             options=f"{_DETECTORS} pretraining false_positive_rate",
-            megabytes=4000,
             folder=True,
         ),
         "project": Stage(

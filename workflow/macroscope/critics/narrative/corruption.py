@@ -121,12 +121,17 @@ def corrupt_splits(
     """
     examples, counts = {}, {}
     score = _similarity(narratives, options, seed)
+
+    def damage(split: str, chosen: Sequence[int], sampling: SegmentSampling) -> tuple[Examples, dict[str, Any]]:
+        """Damage a split, whose search for matches leaves no memory to the next one."""
+        work = _Work.of(narratives, chosen, sampling, options)
+        matches = _read_matches(retrieved, split) if retrieved else None
+        return damage_segments(work, options, matches, score, seed, threads)
+
     for split in splits:
         chosen = _narrative_numbers(narratives, split)
         sampling = segment_sampling(options, task, split, seed)
-        work = _Work.of(narratives, chosen, sampling, options)
-        matches = _read_matches(retrieved, split) if retrieved else None
-        examples[split], counts[split] = damage_segments(work, options, matches, score, seed, threads)
+        examples[split], counts[split] = damage(split, chosen, sampling)
         if split == "valid" and options.intact:
             whole = sample_segments(narratives, chosen, replace(sampling, intact=1.0))
             examples[split] = concatenate(examples[split], make_examples(narratives, whole.segments, task, {}))

@@ -21,7 +21,7 @@ from macroscope.critics.narratives import Narratives
 from macroscope.systems.perturbation.sentences import sample_non_adjacent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Segment:
     """Consecutive sentences of a narrative.
 
