@@ -53,7 +53,11 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     assert (row["corpus"], row["system"], row["critic"]) == ("reference", "", "theirs")
     for text in (row["reason"], report.read_text(), (results / "pages" / "critic.theirs.reference.html").read_text()):
         assert "eight rare words" in text
-    assert re.search(r"Missing: critic 'theirs' on 'reference' failed: .*eight rare words.*; see logs/", first.stdout)
+    assert re.search(r"\n\(\d\) failed: .*eight rare words.*; see logs/", first.stdout)
+    cells = pd.read_csv(tables / "scorecard.csv", keep_default_na=False).set_index(["critic", "system"])
+    assert set(cells.loc["theirs", "verdict"]) == {"failed"}
+    assert "; see logs/" in cells.loc[("theirs", "mine"), "explanation"]
+    assert re.search(r'class="empty"[^>]*><small>failed</small><small><a href="#note-reference-1">', report.read_text())
     assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"strings"}
     written = report.stat().st_mtime_ns
 
