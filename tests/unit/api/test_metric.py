@@ -15,7 +15,8 @@ def compared(monkeypatch):
 
     def compare(real, mine, **arguments):
         given.update(arguments, real=real, mine=mine)
-        row = {"system": "candidate", "critic": "tendencies", "c2st_auc": 0.8, "ci_low": 0.7, "ci_high": 0.9}
+        row = {"system": "candidate", "critic": "tendencies", "verdict": "unlike", "c2st_auc": 0.8}
+        row |= {"ci_low": 0.7, "ci_high": 0.9}
         return SimpleNamespace(detectability=pd.DataFrame([row, row | {"system": "split_half"}]))
 
     monkeypatch.setattr("macroscope.api.metric.compare", compare)
