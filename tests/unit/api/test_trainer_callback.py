@@ -14,7 +14,9 @@ REAL = ["A real text."] * 3
 class Result:
     """A result, as far as the callback reads it."""
 
-    detectability = pd.DataFrame({"system": ["split_half", "model"], "critic": "strings", "c2st_auc": [0.5, 0.75]})
+    detectability = pd.DataFrame(
+        {"system": ["split_half", "model"], "critic": "strings", "verdict": "unlike", "c2st_auc": [0.5, 0.75]}
+    )
 
 
 @pytest.fixture
