@@ -98,8 +98,9 @@ except macroscope.MacroscopeError as error:
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.startswith("strings ['theirs'] report/report.html\n")
-    assert re.search("Missing: critic 'theirs' on 'reference' failed: .*eight rare words", done.stdout)
+    assert done.stdout.startswith("strings theirs ['theirs'] report/report.html\n")
+    assert "\nCritics without numbers: theirs, failed (1).\n(1) failed: " in done.stdout
+    assert re.search("^\\(1\\) failed: .*eight rare words", done.stdout, re.MULTILINE)
     assert "logs/" not in done.stdout  # they are in a temporary folder
     assert "\nTrue\n" in done.stdout
     assert re.search("^refused: .*eight rare words.*; give `keep` a folder", done.stdout, re.MULTILINE)
