@@ -66,15 +66,9 @@ class Run:
         systems = self.folder / "systems" / self.corpus
         return [name for name in DAMAGES if name != WITHOUT_PAIRS and (systems / f"{name}{DOSE}").is_dir()]
 
-    @cache  # noqa: B019 - a run lives as long as the script
     def numbers(self, critic: str, column: str | None, system: str) -> pd.Series:
         """Read a number of each text, by id."""
-        folder = self.folder / "critics" / critic / self.corpus
-        if column is None:
-            ids, scores, _ = read_scores(folder / "attributions" / f"{system}.parquet")
-            return pd.Series(scores, index=ids)
-        keys, columns = read_numbers(folder / "latents" / f"{system}.parquet")
-        return pd.Series(columns[column].to_numpy(float), index=keys["id"].astype(str))
+        return _read_numbers(self.folder / "critics" / critic / self.corpus, column, system)
 
     def compare(self, number: str, damage: str, ids: Sequence[str] | None = None) -> PairAccuracy:
         """Compare a number of the texts, or of some, with that of their damaged copies."""
@@ -185,6 +179,15 @@ def list_coherence(run: Run) -> Iterator[str]:
     for damage in run.damages():
         accuracy = _compare(*(run.numbers("coherence", None, system) for system in (CONTROL, f"{damage}{DOSE}")))
         yield f"{damage}: {describe(accuracy, DAMAGES[damage].is_harmless)} of {accuracy.n}"
+
+
+@cache
+def _read_numbers(folder: Path, column: str | None, system: str) -> pd.Series:
+    if column is None:
+        ids, scores, _ = read_scores(folder / "attributions" / f"{system}.parquet")
+        return pd.Series(scores, index=ids)
+    keys, columns = read_numbers(folder / "latents" / f"{system}.parquet")
+    return pd.Series(columns[column].to_numpy(float), index=keys["id"].astype(str))
 
 
 def _compare(intact: pd.Series, damaged: pd.Series) -> PairAccuracy:

@@ -108,6 +108,33 @@ except macroscope.MacroscopeError as error:
     assert "eight rare words" in (tmp_path / "report" / "report.html").read_text()
 
 
+def test_sensitivity_goes_on_without_it_and_says_so(tmp_path):
+    real = write_jsonl(tmp_path / "real.jsonl", simulated_documents("process", 60, 1))
+    write_package(tmp_path / "installed", CRITIC, FAILING)
+    path = os.pathsep.join([str(REPOSITORY / "workflow"), str(tmp_path / "installed")])
+    command = [
+        sys.executable,
+        "-m",
+        "macroscope",
+        "sensitivity",
+        "--reference",
+        str(real),
+        "--output",
+        "judged",
+        "--quick",
+    ]
+    done = subprocess.run(
+        [*command, "--critic", "tendencies", "--critic", "theirs", "--cores", "2"],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == IN_PART, done.stderr[-3000:]
+    assert re.search("Missing: critic 'theirs' on 'reference' failed: .*eight rare words", done.stdout)
+    folder = tmp_path / "judged" / "results" / "sensitivity" / "sensitivity"
+    assert "eight rare words" in (folder / "index.html").read_text()
+    assert set(pd.read_csv(folder / "pairs.csv")["critic"]) == {"tendencies"}
+    assert pd.read_csv(folder / "missing.csv")["critic"].tolist() == ["theirs"]
+
+
 def test_a_run_whose_critic_has_no_report_ends_so_and_goes_on_when_it_is_repaired(criticize, tmp_path):
     first, _ = criticize(WORK)
     assert first.returncode == 0, first.stdout[-3000:] + first.stderr[-3000:]

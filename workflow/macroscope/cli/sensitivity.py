@@ -37,7 +37,8 @@ def sensitivity(
     """Measure which damages of texts each critic finds.
 
     Real texts are damaged in known ways and doses, each critic reads them once, and its test is repeated on subsamples.
-    Run again, it goes on where it stopped. Exit status: 0, 1 if there is no page, 2 wrong usage.
+    Run again, it goes on where it stopped. Exit status: 0, 5 if critics failed
+    and are missing from the page, 1 if there is no page, 2 wrong usage.
     """
     import pandas as pd
 
@@ -75,16 +76,25 @@ def sensitivity(
 
 
 def _show_result(folder: Path, answer: dict[str, Any], json: bool) -> None:
-    """Print what each critic finds, with the paths of the page and the table."""
+    """Print what each critic finds, with the paths of page and table; exit with its own status if one failed."""
+    from macroscope.errors import IN_PART
+    from macroscope.missing import describe_missing, read_missing
     from macroscope.reporting.sensitivity_summary import describe_critic
     from macroscope.tables import read_csv
 
     page, matrix = folder / "index.html", folder / "matrix.csv"
-    powers = read_csv(matrix)
+    powers, missing = read_csv(matrix), read_missing(folder)
     critics = {name: describe_critic(powers, name, "unpaired") for name in powers["critic"].unique()}
     if json:
-        print_json(answer | {"critics": critics, "page": str(page), "table": str(matrix)})
-        return
-    for name, described in critics.items():
-        print(f"\n{name}: {described}")
-    print(f"\nPage:  {page}\nTable: {matrix}")
+        failed = [entry.model_dump() for entry in missing]
+        print_json(answer | {"critics": critics, "missing": failed, "page": str(page), "table": str(matrix)})
+    else:
+        for name, described in critics.items():
+            print(f"\n{name}: {described}")
+        for entry in missing:
+            print(f"\nMissing: {entry.name} {entry.explanation}")
+        print(f"\nPage:  {page}\nTable: {matrix}")
+        if missing:
+            print(f"{describe_missing(missing)}.")
+    if missing:
+        raise typer.Exit(IN_PART)

@@ -66,5 +66,5 @@ def count_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Hashab
 
 
 def is_many(texts: int, documents: int) -> bool:
-    """Return whether texts that begin alike are so many of a collection that they may be of one prompt."""
+    """Return whether so many texts of a collection begin alike that they may be continuations of one prompt."""
     return bool(texts) and texts >= MANY_SHARE * documents

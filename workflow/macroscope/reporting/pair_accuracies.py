@@ -27,7 +27,8 @@ def tabulate_pairs(results: Results) -> pd.DataFrame:
     Returns
     -------
     data frame
-        `COLUMNS` and `ACCURACY`, of the critics that score each document by itself (`Critic.scores_documents`).
+        `COLUMNS` and `ACCURACY`, of the critics that score each document by itself (`Critic.scores_documents`), and
+        without the systems for which a critic failed.
     """
     block, plan = results.plan.config.sensitivity, results.plan.reporting
     assert block is not None  # only such a run has this table
@@ -38,11 +39,13 @@ def tabulate_pairs(results: Results) -> pd.DataFrame:
         return read_numbers(results.local(attributions[key]), results.local(scores[key]) if key in scores else None)
 
     rows = []
-    for critic in block.critics:
+    for critic, _ in results.plan.critics.chapters:
         if not results.plan.critics.declared(critic).scores_documents:
             continue
         intact = numbers(critic, CONTROL)
         for system, damage, dose in block.cells():
+            if (critic, block.corpus, system) not in attributions:
+                continue
             damaged = numbers(critic, system)
             accuracies = compare_pairs(intact, damaged, results.plan.config.statistics.confidence)
             rows += [(critic, name, damage, dose, *astuple(accuracy)) for name, accuracy in accuracies.items()]

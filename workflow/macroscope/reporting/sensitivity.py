@@ -12,6 +12,7 @@ from macroscope import __version__
 from macroscope.critics import get_critic
 from macroscope.documents import count_documents, read_provenance
 from macroscope.files import CAPTIONS, atomic
+from macroscope.missing import ADVICE, write_missing
 from macroscope.options import CONTROL
 from macroscope.reporting.pair_accuracies import tabulate_pairs
 from macroscope.reporting.results import Results
@@ -38,7 +39,8 @@ def write_sensitivity(config: Path, output: Path) -> None:
     """Write the page of a run with `sensitivity`, its figures and its tables into a folder.
 
     matrix.csv has a row per critic, damage, dose, design and number of documents; n80.csv, d50.csv, selectivity.csv and
-    pairs.csv its summaries; damages.csv the documents that each damage could not change.
+    pairs.csv its summaries; damages.csv the documents that each damage could not change;
+    missing.csv what failed, if anything did.
 
     Parameters
     ----------
@@ -66,6 +68,7 @@ def write_sensitivity(config: Path, output: Path) -> None:
         }
         for name, table in tables.items():
             write_csv(table, folder / name)
+        write_missing(results.plan.config.missing, folder)
         designs = [design for design in DESIGNS[::-1] if (powers["design"] == design).any()]
         for design in designs:
             plot_heat_map(n80[n80["design"] == design], critics, block.doses, folder / f"n80_{design}")
@@ -105,6 +108,8 @@ def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, design
     undamaged = counts[counts["undamaged"] > 0.05 * counts["documents"]]
     return environment.get_template("sensitivity.html.jinja").render(
         run=results.plan.config.run,
+        missing=results.plan.config.missing,
+        advice=ADVICE,
         version=__version__,
         corpus=block.corpus,
         documents=count_documents(real, "test") + count_documents(real, "valid"),
