@@ -62,6 +62,8 @@ def train(
         warmup_steps=int(schedule.warmup_share * updates),
         **_schedule_arguments(schedule),
         weight_decay=schedule.weight_decay,
+        adam_beta2=schedule.beta2,
+        max_grad_norm=schedule.gradient_norm,
         bf16=schedule.bfloat16,
         use_cpu=schedule.bfloat16 and not torch.cuda.is_available(),  # without a GPU, bf16 is refused otherwise
         eval_strategy="steps" if examples.valid is not None else "no",

@@ -45,8 +45,10 @@ class Schedule:
         Number of examples per update, over all devices and accumulation steps.
     device_batch_size
         Upper bound of the examples per device and step. The largest divisor of a device's share of the batch is used.
-    learning_rate, warmup_share, weight_decay
+    learning_rate, warmup_share, weight_decay, beta2
         Options of AdamW. The rate rises during the warm-up (a share of the updates), then falls.
+    gradient_norm
+        Norm at which gradients are clipped; 0: not clipped.
     decay
         Fall of the rate: "linear", to 0, or "inverse_sqrt", as the inverse square root of the number of updates.
     plateau
@@ -64,6 +66,8 @@ class Schedule:
     learning_rate: float
     warmup_share: float = 0.0
     weight_decay: float = 0.0
+    beta2: float = 0.999
+    gradient_norm: float = 1.0
     decay: Decay = "linear"
     plateau: Plateau | None = None
     evaluations: int = 0

@@ -8,6 +8,7 @@ VOCABULARY = 11
 SIZES = {
     "gpt2": {"n_positions": CONTEXT, "n_embd": 16, "n_layer": 2, "n_head": 2},
     "macroscope-adaptive-gpt2": {"n_positions": CONTEXT, "n_embd": 16, "n_layer": 2, "n_head": 2, "cutoffs": [4, 8]},
+    "macroscope-fairseq": {"n_positions": CONTEXT, "n_embd": 16, "n_layer": 2, "n_head": 2},
     "gpt_neo": {
         "max_position_embeddings": CONTEXT,
         "hidden_size": 16,

@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 from macroscope.systems.translation.generation import _choose, generate
-from macroscope.systems.translation.network import END, PAD, Size, Translator
+from macroscope.systems.translation.network import DECODER, END, PAD, Size, Translator
 from macroscope.systems.translation.pairs import pad_rows
 
 
@@ -37,9 +37,9 @@ def test_a_non_autoregressive_decoder_reads_no_word_of_the_translation():
 def test_originals_are_stretched_evenly():
     network = _network(False)
     wide = network.embed_stretched(ORIGINALS, torch.tensor([8, 3]))
-    copied = network._embed(torch.tensor([[3, 3, 4, 4, 5, 5, 6, 6]]))
+    copied = network._embed(torch.tensor([[3, 3, 4, 4, 5, 5, 6, 6]]), DECODER)
     assert torch.allclose(wide[0], copied[0])
-    short = network._embed(torch.tensor([[7, 7, 8]]))
+    short = network._embed(torch.tensor([[7, 7, 8]]), DECODER)
     assert torch.allclose(wide[1, :3], short[0])
 
 
@@ -90,3 +90,15 @@ def test_an_endless_translation_is_cut():
         network.words.weight[END] = -100.0 * network.words.weight[3:].mean(dim=0)
     tokens, finished = generate(network, [[3]], np.full((1, 10), 0.5), 1.0)[0]
     assert (len(tokens), finished) == (9, False) or finished
+
+
+@pytest.mark.parametrize("positions", [0, 30])
+def test_positions_of_fairseq(positions):
+    """Sinusoids have no parameters; learnt positions are one table for each side."""
+    size = Size(12, 9, 1, 2, 16, 32, 0.0, False, positions, 20)
+    network = Translator(size).eval()
+    learnt = [name for name, _ in network.named_parameters() if name.startswith("places")]
+    assert learnt == [f"places.{side}.weight" for side in range(2 if positions else 0)]
+    originals = torch.tensor([[3, 4, 5, PAD]])
+    assert network.length_logits(originals, network.encode(originals)).shape == (1, 20)
+    assert torch.isfinite(network(originals, torch.tensor([[6, 7, END]]))["loss"])

@@ -86,6 +86,8 @@ class Training(Options):
         " of updates (deng2022 App. D).",
     )
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
+    beta2: float = Field(0.999, gt=0, lt=1, description="Decay of Adam's mean of squared gradients.")
+    gradient_norm: float = Field(1.0, ge=0, description="Norm at which gradients are clipped; 0: not clipped.")
     evaluations: int = Field(20, ge=1, description="Number of validations and checkpoints over the whole training.")
     precision: Literal["float32", "bfloat16"] = Field("float32", description="Precision of the training's arithmetic.")
     windows: Literal["stream", "documents"] = Field(

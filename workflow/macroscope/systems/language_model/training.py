@@ -166,6 +166,8 @@ def _schedule(training: Training) -> Schedule:
         learning_rate=training.learning_rate,
         warmup_share=training.warmup_share,
         weight_decay=training.weight_decay,
+        beta2=training.beta2,
+        gradient_norm=training.gradient_norm,
         decay=training.decay,
         evaluations=training.evaluations,
         bfloat16=training.precision == "bfloat16",

@@ -10,7 +10,7 @@ from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import Description, Seed, SystemOptions
 
-_NETWORK = "autoregressive vocabulary layers heads width hidden dropout max_tokens"
+_NETWORK = "autoregressive vocabulary layers heads width hidden dropout max_tokens positions lengths"
 
 KIND = Kind(
     options=":TranslationSystem",
@@ -76,11 +76,30 @@ class TranslationSystem(SystemOptions):
     max_tokens: int = Field(
         200, ge=2, description="Longest text in word pieces; longer pairs are left out of training."
     )
+    positions: int | None = Field(
+        None,
+        ge=0,
+        description="Learnt positions of the encoder, and as many of the decoder (fairseq: 1026); 0: sinusoids."
+        " Default: one table for both, of max_tokens + 2.",
+    )
+    lengths: int | None = Field(
+        None,
+        ge=2,
+        description="Number of lengths that a model that is not autoregressive can predict (fairseq: 256); default:"
+        " max_tokens + 1.",
+    )
     temperature: float = Field(1.0, ge=0, description="Sampling temperature; 0: always the most probable word piece.")
     seed: Seed = 0
 
     def check(self, place: str, config: ConfigView) -> None:
-        """Check that the number of heads divides the width."""
+        """Check that the number of heads divides the width, and that there are positions and lengths for all tokens."""
+        for name, least in (("positions", self.max_tokens + 2), ("lengths", self.max_tokens + 1)):
+            value = getattr(self, name)
+            if value and value < least:
+                raise ValueError(
+                    f"{place}.{name}: {value} is too few for texts of {self.max_tokens} tokens; give at least {least},"
+                    " or a smaller max_tokens"
+                )
         if self.width % self.heads:
             raise ValueError(f"{place}.width: {self.width} is not divisible by {self.heads} heads; give a multiple")
 

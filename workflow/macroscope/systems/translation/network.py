@@ -10,9 +10,13 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from macroscope.systems.sinusoids import Sinusoids
+
 Tensor = torch.Tensor
 PAD, BEGIN, END = 0, 1, 2
 """Special tokens."""
+ENCODER, DECODER = 0, 1
+"""The sides of a network."""
 IGNORED = -100
 """Label of padding, which the loss ignores."""
 _LENGTH_WEIGHT = 0.1
@@ -33,6 +37,10 @@ class Size:
         Sizes of encoder and decoder, as in `TranslationSystem`.
     autoregressive
         Whether each token is predicted given those before it.
+    positions
+        Learnt positions of each side; 0: sinusoids; None: one table of longest + 2 for both sides.
+    lengths
+        Number of lengths that can be predicted; None: longest + 1.
     """
 
     vocabulary: int
@@ -43,8 +51,10 @@ class Size:
     hidden: int
     dropout: float
     autoregressive: bool
+    positions: int | None = None
+    lengths: int | None = None
 
-    def as_dict(self) -> dict[str, int | float | bool]:
+    def as_dict(self) -> dict[str, int | float | bool | None]:
         """Return the sizes as a JSON object."""
         return asdict(self)
 
@@ -56,9 +66,10 @@ class Translator(nn.Module):
         super().__init__()
         self.size = size
         self.words = nn.Embedding(size.vocabulary, size.width, padding_idx=PAD)
-        self.places = nn.Embedding(size.longest + 2, size.width)
+        self.places = _make_positions(size)
         nn.init.normal_(self.words.weight, std=size.width**-0.5)
-        nn.init.normal_(self.places.weight, std=size.width**-0.5)
+        for weight in self.places.parameters():
+            nn.init.normal_(weight, std=size.width**-0.5)
         nn.init.zeros_(self.words.weight[PAD])
         shape = (size.width, size.heads, size.hidden, size.dropout)
         self.encoder = nn.TransformerEncoder(
@@ -70,7 +81,7 @@ class Translator(nn.Module):
         self.decoder = nn.TransformerDecoder(
             nn.TransformerDecoderLayer(*shape, batch_first=True, norm_first=True), size.layers, nn.LayerNorm(size.width)
         )
-        self.lengths = None if size.autoregressive else nn.Linear(size.width, size.longest + 1)
+        self.lengths = None if size.autoregressive else nn.Linear(size.width, size.lengths or size.longest + 1)
 
     def forward(self, originals: Tensor, labels: Tensor) -> dict[str, Tensor]:
         """Compute the loss of pairs in nats per token.
@@ -94,7 +105,7 @@ class Translator(nn.Module):
 
     def encode(self, originals: Tensor) -> Tensor:
         """Encode originals: originals x tokens -> originals x tokens x width."""
-        return self.encoder(self._embed(originals), src_key_padding_mask=originals == PAD)
+        return self.encoder(self._embed(originals, ENCODER), src_key_padding_mask=originals == PAD)
 
     def decode(self, originals: Tensor, memory: Tensor, inputs: Tensor, padding: Tensor | None = None) -> Tensor:
         """Compute the logits of the tokens at each position: pairs x positions x vocabulary.
@@ -120,7 +131,7 @@ class Translator(nn.Module):
         return out @ self.words.weight.T
 
     def length_logits(self, originals: Tensor, memory: Tensor) -> Tensor:
-        """Compute the logits of the number of tokens, the end included: originals x (longest + 1)."""
+        """Compute the logits of the number of tokens, the end included: originals x lengths."""
         assert self.lengths is not None
         is_token = (originals != PAD)[:, :, None]
         return self.lengths((memory * is_token).sum(dim=1) / is_token.sum(dim=1))
@@ -128,14 +139,14 @@ class Translator(nn.Module):
     def embed_shifted(self, translations: Tensor) -> Tensor:
         """Embed the inputs of an autoregressive decoder: the token before each position."""
         begin = translations.new_full((len(translations), 1), BEGIN)
-        return self._embed(torch.cat([begin, translations[:, :-1]], dim=1))
+        return self._embed(torch.cat([begin, translations[:, :-1]], dim=1), DECODER)
 
     def embed_stretched(self, originals: Tensor, lengths: Tensor) -> Tensor:
         """Embed the inputs of a non-autoregressive decoder: the original's tokens, copied evenly over the length."""
         positions = torch.arange(int(lengths.max()), device=originals.device)[None]
         sizes = (originals != PAD).sum(dim=1, keepdim=True)
         copied = (positions * sizes // lengths[:, None]).clamp(max=originals.shape[1] - 1).minimum(sizes - 1)
-        return self._embed(originals.gather(1, copied))
+        return self._embed(originals.gather(1, copied), DECODER)
 
     def _decoder_input(self, originals: Tensor, translations: Tensor) -> Tensor:
         if self.size.autoregressive:
@@ -143,9 +154,18 @@ class Translator(nn.Module):
         wide = self.embed_stretched(originals, (translations != PAD).sum(dim=1))
         return functional.pad(wide, (0, 0, 0, translations.shape[1] - wide.shape[1]))
 
-    def _embed(self, tokens: Tensor) -> Tensor:
+    def _embed(self, tokens: Tensor, side: int) -> Tensor:
         positions = torch.arange(tokens.shape[1], device=tokens.device)
-        return self.words(tokens) * self.size.width**0.5 + self.places(positions)
+        return self.words(tokens) * self.size.width**0.5 + self.places[side % len(self.places)](positions)
+
+
+def _make_positions(size: Size) -> nn.ModuleList:
+    """Return the embeddings of positions: one for each side, or one for both."""
+    if size.positions == 0:
+        return nn.ModuleList([Sinusoids(size.width)])
+    if size.positions is None:
+        return nn.ModuleList([nn.Embedding(size.longest + 2, size.width)])
+    return nn.ModuleList(nn.Embedding(size.positions, size.width) for _ in (ENCODER, DECODER))
 
 
 def _as_mask(absent: Tensor) -> Tensor:

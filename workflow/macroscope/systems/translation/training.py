@@ -38,6 +38,8 @@ def train_translator(
         options.hidden,
         options.dropout,
         options.autoregressive,
+        options.positions,
+        options.lengths,
     )
     set_seed(seed)
     model = Translator(size)

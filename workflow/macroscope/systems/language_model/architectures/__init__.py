@@ -1,12 +1,16 @@
-"""Architectures of meister2021 that transformers lacks: an LSTM, a gated CNN, and a GPT-2 with adaptive softmax.
+"""Architectures of the papers that transformers lacks.
+
+Of meister2021: an LSTM, a gated CNN, and a GPT-2 with adaptive softmax; of deng2022: the decoder of fairseq.
 
 Importing this package registers them with `AutoConfig` and `AutoModelForCausalLM`, so that they are trained, saved,
-loaded, measured and sampled like other models. The first two carry a state from token to token: see `recurrent`.
+loaded, measured and sampled like other models. The LSTM and the gated CNN carry a state from token to token: see
+`recurrent`.
 """
 
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from macroscope.systems.language_model.architectures.adaptive_gpt2 import AdaptiveGpt2Config, AdaptiveGpt2ForCausalLM
+from macroscope.systems.language_model.architectures.fairseq_transformer import FairseqConfig, FairseqForCausalLM
 from macroscope.systems.language_model.architectures.gated_cnn import GatedCnnConfig, GatedCnnForCausalLM
 from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
 
@@ -14,6 +18,7 @@ for _config, _model in (
     (LstmConfig, LstmForCausalLM),
     (GatedCnnConfig, GatedCnnForCausalLM),
     (AdaptiveGpt2Config, AdaptiveGpt2ForCausalLM),
+    (FairseqConfig, FairseqForCausalLM),
 ):
     AutoConfig.register(_config.model_type, _config, exist_ok=True)
     AutoModelForCausalLM.register(_config, _model, exist_ok=True)
