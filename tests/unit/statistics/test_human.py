@@ -108,6 +108,16 @@ def test_real_text_counts_if_the_control_has_a_value():
     assert list(correlated(statistics, real_text="human", question="coherent")["systems"]) == [4, 4, 4]
 
 
+def test_exponentials_of_sums_over_strings_do_not_overflow():
+    """exp(KL) of 800 to 1,190 nats is infinite in double precision; its correlations are those of any multiple."""
+    logarithms = np.array([800.0, 801.0, 803.0, 802.0, 1190.0])
+    table = correlated(tidy(forward_kl=logarithms, exponentiated_kl=[np.inf] * 5))
+    assert table.at["exponentiated_kl", "spearman"] == table.at["forward_kl", "spearman"]
+    close = tidy(forward_kl=[*logarithms[:4].tolist(), 802.5], exponentiated_kl=[np.inf] * 5)
+    expected = np.corrcoef(np.exp(np.array([0, 1, 3, 2, 2.5])), [5, 4, 3, 2, 1])[0, 1]
+    assert correlated(close).at["exponentiated_kl", "pearson"] == pytest.approx(expected)
+
+
 @pytest.mark.slow
 def test_seeds_of_a_system_form_groups():
     first, second = [1, 2, 3, 4, 5], [1, 3, 2, 4, 5]

@@ -1,6 +1,8 @@
-"""Lengths of texts in tokens, counted in batches."""
+"""Tokens of texts: their number, in batches, and their ends."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 from macroscope.errors import MacroscopeError
 
@@ -9,6 +11,7 @@ _PIECE = r"'(?:[sdmt]|re|ve|ll)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\
 """A piece, as in GPT-2's published code (encoder.py)."""
 
 CountTokens = Callable[[Sequence[str]], list[int]]
+LocateTokens = Callable[[str], list[int]]
 
 
 def make_token_counter(name: str) -> CountTokens:
@@ -25,33 +28,42 @@ def make_token_counter(name: str) -> CountTokens:
     MacroscopeError
         If the tokenizer cannot be loaded.
     """
-    return _count_pieces() if name == GPT2_PIECES else _count_pretrained(name)
+    if name == GPT2_PIECES:
+        locate = _locate_pieces()
+        return lambda texts: [len(locate(text)) for text in texts]
+    tokenizer = _load_tokenizer(name)
+    return lambda texts: [len(ids) for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"]]
 
 
-def _count_pieces() -> CountTokens:
+@cache
+def make_token_locator(name: str) -> LocateTokens:
+    """Make a function that returns the ends of a text's tokens, in characters; `name` as in `make_token_counter`."""
+    if name == GPT2_PIECES:
+        return _locate_pieces()
+    tokenizer = _load_tokenizer(name)
+
+    def locate(text: str) -> list[int]:
+        encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        return [end for _, end in encoded["offset_mapping"]]
+
+    return locate
+
+
+def _locate_pieces() -> LocateTokens:
     import regex
 
     pieces = regex.compile(_PIECE)
-
-    def count(texts: Sequence[str]) -> list[int]:
-        return [len(pieces.findall(text)) for text in texts]
-
-    return count
+    return lambda text: [piece.end() for piece in pieces.finditer(text)]
 
 
-def _count_pretrained(name: str) -> CountTokens:
+def _load_tokenizer(name: str) -> Any:
     from macroscope.models import resolve
     from macroscope.pretrained import load_pretrained_tokenizer
 
     source = resolve(name)
     if source.location is None:
         raise MacroscopeError(
-            f"filters.length_tokenizer: {name!r} is trained on the corpus itself, so it cannot measure it beforehand;"
-            f" use '{GPT2_PIECES}', or a pretrained tokenizer"
+            f"tokenizer {name!r}: it is trained on the corpus itself, so it cannot measure it beforehand; use"
+            f" '{GPT2_PIECES}', or a pretrained tokenizer"
         )
-    tokenizer = load_pretrained_tokenizer(source)
-
-    def count(texts: Sequence[str]) -> list[int]:
-        return [len(ids) for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"]]
-
-    return count
+    return load_pretrained_tokenizer(source)

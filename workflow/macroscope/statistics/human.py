@@ -175,7 +175,20 @@ def _by_system(statistics: pd.DataFrame) -> pd.DataFrame:
         critic, statistic, system = repeated.iloc[0][keys]
         raise MacroscopeError(f"the statistics have two values of {critic} {statistic} for '{system}'; keep one")
     order = pd.MultiIndex.from_frame(statistics[keys[:2]].drop_duplicates())
-    return statistics.set_index(keys)["value"].astype(float).unstack("system").reindex(order)
+    values = statistics.set_index(keys)["value"].astype(float).unstack("system").reindex(order)
+    for critic in values[np.isinf(values).any(axis=1)].index.get_level_values("critic").unique():
+        if {(critic, "forward_kl"), (critic, "exponentiated_kl")} <= set(values.index):
+            values.loc[(critic, "exponentiated_kl")] = _exponentiate(values.loc[(critic, "forward_kl")])
+    return values
+
+
+def _exponentiate(logarithms: pd.Series) -> pd.Series:
+    """Compute exponentials up to a factor, which no correlation depends on: the largest one is 1.
+
+    Exponentials of sums over whole strings overflow (pimentel2022, eq. 7: beyond 709 nats). What underflows beside the
+    largest one keeps its rank.
+    """
+    return np.exp(logarithms - logarithms.max()).clip(lower=logarithms.rank() * 1e-300)
 
 
 def _correlate_question(

@@ -98,3 +98,12 @@ def test_a_collection_of_one_document_stays(rule):
     before = [document("a", "A1. A2. A3.", "A4.")]
     assert damage(rule, before)[0].id == "a"
     assert sum(len(section.text) for section in damage(rule, before)[0].sections) == len("A1. A2. A3.A4.")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "kept"), [(2, ["One two"]), (4, ["One two three."]), (5, ["One two three.", "Four"]), (9, None)]
+)
+def test_texts_are_cut_after_tokens(tokens, kept):
+    before = document("d", "One two three.", "Four five.")
+    after = damage("truncate", before, tokens=tokens)
+    assert [section.text for section in after.sections] == (kept or ["One two three.", "Four five."])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pydantic import Field
 
+from macroscope.corpora.tokens import GPT2_PIECES, LocateTokens, make_token_locator
 from macroscope.documents import Document, Section
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.systems.perturbation.declaration import Touch, declare, sample_cycle
@@ -106,11 +107,27 @@ def shuffle_blocks(document: Document, touch: Touch, words: int = 50) -> Documen
         "words": (
             int | None,
             Field(None, ge=1, description="Number of words that are kept instead of a share (the paper's code: 170)."),
-        )
+        ),
+        "tokens": (
+            int | None,
+            Field(None, ge=1, description="Number of tokens that are kept instead of a share (pimentel2022: 512)."),
+        ),
+        "tokenizer": (
+            str,
+            Field(GPT2_PIECES, description="Tokenizer of `tokens`, as a corpus's filters.length_tokenizer."),
+        ),
     },
 )
-def truncate(document: Document, touch: Touch, words: int | None = None) -> Document:
+def truncate(
+    document: Document,
+    touch: Touch,
+    words: int | None = None,
+    tokens: int | None = None,
+    tokenizer: str = GPT2_PIECES,
+) -> Document:
     """Remove the end of every text, and the sections beyond; the dose is the share of words (pimentel2022: p_short)."""
+    if tokens is not None:
+        return _truncate_tokens(document, tokens, make_token_locator(tokenizer))
 
     def cut(pieces: list[str]) -> list[str]:
         kept = min(len(pieces), words) if words is not None else round_share(1 - touch.dose, len(pieces))
@@ -118,6 +135,15 @@ def truncate(document: Document, touch: Touch, words: int | None = None) -> Docu
 
     shortened = change_words(document, cut)
     return document if shortened.text == document.text else _strip_last(shortened)
+
+
+def _truncate_tokens(document: Document, tokens: int, locate: LocateTokens) -> Document:
+    texts, left = [], tokens
+    for section in document.sections:
+        ends = locate(section.text)
+        texts.append(section.text if len(ends) <= left else section.text[: ends[left - 1] if left else 0])
+        left -= min(left, len(ends))
+    return replace_texts(document, texts)
 
 
 def _strip_last(document: Document) -> Document:
