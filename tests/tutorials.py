@@ -1,8 +1,8 @@
-"""The tutorials of docs/tutorials, which are run from their pages.
+"""The tutorials of docs/, which are run from their pages.
 
     python -m tests.tutorials [PAGE ...]
 
-runs pages, writes what came out into their blocks, and stores their figures beside them and their reports in the
+runs pages, writes what came out into their blocks, and stores their figures in docs/images/ and their reports in the
 gallery (`make tutorials`).
 
 The blocks of a page count in their order, by the words behind the fence:
@@ -32,7 +32,7 @@ from macroscope.files import REPOSITORY
 from .environments import make_environment
 from .gallery import GALLERY, NUMBER, store_report, words_of_line
 
-FOLDER = REPOSITORY / "docs" / "tutorials"
+PAGES = tuple(REPOSITORY / "docs" / f"{name}.md" for name in ("checkpoints", "first-verdict", "own-critic"))
 REPORT = Path("judged", "results", "criticism")
 LEFT_OUT = "..."
 TOLERANCE, LAST_PLACES = 0.05, 2
@@ -102,7 +102,7 @@ class Tutorial:
 
     @property
     def pictures(self) -> list[str]:
-        """Return the names of the pictures."""
+        """Return the paths of the pictures, from the page on."""
         return _PICTURE.findall(self.text)
 
     def files(self) -> dict[str, str]:
@@ -131,10 +131,10 @@ class Tutorial:
             yield part, [line.rstrip() for line in done.stdout.rstrip().splitlines()]
 
     def figures(self, folder: Path) -> dict[str, Path]:
-        """Return the name of each picture -> the file of that name that the run made."""
+        """Return the path of each picture -> the file of that name that the run made."""
         figures = {}
         for name in self.pictures:
-            (figures[name],) = (folder / "work").rglob(name)
+            (figures[name],) = (folder / "work").rglob(Path(name).name)
         return figures
 
 
@@ -171,7 +171,7 @@ def _is_near(expected: str, printed: str) -> bool:
 
 
 def write(page: Path) -> None:
-    """Run a page, write what came out into its blocks, and store its figures beside it."""
+    """Run a page, write what came out into its blocks, and store its figures."""
     tutorial = Tutorial(page)
     with tempfile.TemporaryDirectory() as folder:
         ran = []
@@ -191,11 +191,11 @@ def write(page: Path) -> None:
             )
         page.write_text(text, encoding="utf-8")
         for name, figure in tutorial.figures(Path(folder)).items():
-            shutil.copyfile(figure, page.with_name(name))
+            shutil.copyfile(figure, page.parent / name)
         store_report(Path(folder) / "work", REPORT, GALLERY / page.stem)
 
 
 if __name__ == "__main__":
-    for path in [Path(word) for word in sys.argv[1:]] or sorted(FOLDER.glob("*.md")):
+    for path in [Path(word) for word in sys.argv[1:]] or PAGES:
         print(path, flush=True)
         write(path)

@@ -1,8 +1,9 @@
-"""Write the tables of docs/human-ratings.md anew, from `macroscope criticize` and `human correlate` of each set.
+"""Write the tables of docs/human-results.md anew, from `macroscope criticize` and `human correlate` of each set.
 
-    python examples/human-ratings/tables.py ratings docs/human-ratings.md
+    python examples/human-ratings/tables.py ratings docs/human-results.md docs/data/human-ratings.csv
 
-A set without ratings/<set>/documents.csv keeps its entries. Prints what the text of the page cites.
+The CSV file has every correlation. A set without ratings/<set>/documents.csv keeps its entries in both. Prints what the
+text of the page cites.
 """
 
 import re
@@ -62,21 +63,28 @@ DETECTABLE = ("contrastive_search", "contrastive_decoding")
 """Systems of the table of detectability."""
 REPETITION, WORDS = ("tendencies", "duplicate_2grams"), ("tendencies", "tokens")
 """Critic and number: the partial correlations of long stories are also given both."""
-LONG = {
-    "## Contrastive search against contrastive decoding": "contrastive",
-    "## RankGen": "rankgen",
-    "## HANNA": "hanna",
+CORRELATIONS = {
+    "pearson": "pearson",
+    "low": "pearson_low",
+    "high": "pearson_high",
+    "p": "pearson_p_value",
+    "p_adjusted": "pearson_p_adjusted",
+    "corrected": "disattenuated",
+    "spearman": "spearman",
 }
-"""Heading -> set of the long table behind it."""
+"""Column of the CSV file -> column of a set's correlations."""
 RULE = re.compile(r"\|[-| ]+\|")
 
 
-def main(ratings: Path, page: Path) -> None:
-    """Rewrite the page."""
+def main(ratings: Path, page: Path, correlations: Path) -> None:
+    """Rewrite the page and the table of all correlations."""
     paths = {path.parent.name: path for path in sorted(ratings.glob("*/documents.csv"))}
     sets = {name: read_csv(path) for name, path in paths.items()}
     lines = page.read_text(encoding="utf-8").split("\n")
     page.write_text("\n".join(rewrite(lines, sets, ratings)), encoding="utf-8")
+    old = read_csv(correlations, dtype=str)
+    rows = [list_correlations(name, sets[name]) if name in sets else rows for name, rows in old.groupby("set")]
+    pd.concat(rows).to_csv(correlations, index=False)
     for name, table in sets.items():
         print(name, *summarise(table), *list_detectors(ratings / name), sep="\n  ")
     if "long_stories" in sets:
@@ -85,11 +93,10 @@ def main(ratings: Path, page: Path) -> None:
 
 def rewrite(lines: list[str], sets: dict[str, pd.DataFrame], ratings: Path) -> Iterator[str]:
     """Yield the lines of the page with new entries."""
-    heading, number = "", 0
+    number = 0
     while number < len(lines):
         line = lines[number]
         number += 1
-        heading = line if line.startswith("## ") else heading
         yield line
         if not (number < len(lines) and RULE.fullmatch(lines[number])):
             continue
@@ -105,8 +112,6 @@ def rewrite(lines: list[str], sets: dict[str, pd.DataFrame], ratings: Path) -> I
             yield from (fill_digest(row, sets["contrastive"]) for row in rows)
         elif line.startswith("| critic | contrastive search |") and "contrastive" in sets:
             yield from (fill_detectability(row, ratings / "contrastive") for row in rows)
-        elif line.startswith("| critic | statistic |") and LONG.get(heading) in sets:
-            yield from list_long_rows(sets[LONG[heading]])
         else:
             yield from rows
 
@@ -191,22 +196,15 @@ def find_row(table: pd.DataFrame, critic: str, statistic: str, part: str | None)
     return rows.iloc[0] if len(rows) else pd.Series(np.nan, index=table.columns)
 
 
-def list_long_rows(table: pd.DataFrame) -> Iterator[str]:
-    """Yield the rows of a long table: Pearson's r of every number that varies."""
+def list_correlations(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """List Pearson's r of every number of a set that varies, as rows of the CSV file."""
     table = table[np.isfinite(table["pearson"])]
-    for (critic, statistic), rows in table.groupby(["critic", "statistic"], sort=False):
-        if table["question"].nunique() > 1:
-            by = rows.set_index("question")
-            cells = [format_with_p(by.loc[question]) if question in by.index else "–" for question in QUESTIONS]
-        else:
-            by = rows.set_index("documents_of").reindex([OVER, WITHIN])
-            cells = []
-            for documents in (OVER, WITHIN):
-                row = by.loc[documents]
-                cells += [format_interval(row, "pearson"), format_p(row, "value"), format_p(row, "adjusted")]
-                cells += [f"{row['disattenuated']:.2f}"] if documents == OVER else []
-            cells.append(f"{by.at[OVER, 'spearman']:.2f}, {by.at[WITHIN, 'spearman']:.2f}")
-        yield f"| {' | '.join([str(critic), f'`{statistic}`', *cells])} |".replace("nan [nan, nan]", "–")
+    keys = table[["question", "documents_of", "critic", "statistic"]]
+    cells = {
+        column: table[source].map(format_p if column.startswith("p_") or column == "p" else "{:.2f}".format)
+        for column, source in CORRELATIONS.items()
+    }
+    return pd.concat([keys, pd.DataFrame(cells).replace("nan", "")], axis=1).assign(set=name)[["set", *keys, *cells]]
 
 
 def format_interval(row: pd.Series, kind: str) -> str:
@@ -216,15 +214,9 @@ def format_interval(row: pd.Series, kind: str) -> str:
     return f"{row[kind]:.2f} [{row[f'{kind}_low']:.2f}, {row[f'{kind}_high']:.2f}]"
 
 
-def format_with_p(row: pd.Series) -> str:
-    """Format Pearson's r with its interval and its adjusted p-value."""
-    return f"{format_interval(row, 'pearson')}, p {format_p(row, 'adjusted')}"
-
-
-def format_p(row: pd.Series, which: str) -> str:
-    """Format a p-value of Pearson's r."""
-    p = row[f"pearson_p_{which}"]
-    return "–" if np.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
+def format_p(p: float) -> str:
+    """Format a p-value."""
+    return "" if np.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def summarise(table: pd.DataFrame) -> Iterator[str]:
@@ -241,4 +233,4 @@ def summarise(table: pd.DataFrame) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

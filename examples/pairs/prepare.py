@@ -1,4 +1,4 @@
-"""Prepare stories and articles by people for the measurement of pairs with known damage (docs/pairs.md).
+"""Prepare stories and articles by people for the measurement of pairs with known damage (docs/sensitivity.md).
 
     python examples/pairs/prepare.py DATA texts
 

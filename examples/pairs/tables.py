@@ -1,10 +1,10 @@
-"""Write the tables of docs/pairs.md anew, from the runs of the configs beside this file.
+"""Write the table of pairs (docs/data/pairs.csv) and that of joined numbers anew, from the runs of these configs.
 
-    python examples/pairs/tables.py results docs/pairs.md
+    python examples/pairs/tables.py results docs/data/pairs.csv docs/research-notes.md
 
-The runs are results/pairs-articles, results/pairs-stories and results/pairs-sections. The table of a run that is absent
-keeps its entries. Prints how many texts have a number, the harmless change that it picks most often, and its pairs with
-exchanged names whose texts differ.
+The runs are results/pairs-articles, results/pairs-stories and results/pairs-sections. Entries of a run that is absent
+stay. Prints how many texts have a number, the harmless change that it picks most often, and its pairs with exchanged
+names whose texts differ.
 """
 
 import re
@@ -23,6 +23,7 @@ from macroscope.statistics.pair_accuracy import PairAccuracy, measure_pair_accur
 from macroscope.systems.perturbation.steps import DAMAGES
 
 NUMBERS = {
+    "coherence": ("coherence", None),
     "tendencies": ("tendencies", None),
     "strings": ("strings", None),
     "topics": ("topics", None),
@@ -32,7 +33,7 @@ NUMBERS = {
     "narrative": ("narrative", None),
     "order": ("narrative", "order"),
 }
-"""Head of a column -> critic, and column of its latents; None: the critic's one number of a text."""
+"""Number -> critic, and column of its latents; None: the critic's one number of a text."""
 JOINED = {"topics": "patchiness", "coreference": "names", "narrative": "order"}
 """Number -> further number of its critic; the rules of the second table join both."""
 NAMES = "swap_entities"
@@ -44,8 +45,9 @@ RULE_DAMAGES = (
     (NAMES,),
 )
 """Damages of each column of the second table."""
-TABLES = {"138 short articles": "articles", "171 stories": "stories"}
-"""Beginning of the paragraph above a table of all numbers -> corpus."""
+TEXTS = ("articles", "stories")
+SECTIONS = "sections"
+"""Run of the number of coherence, of articles."""
 RULES = "| critic, rule |"
 """Beginning of the head of the second table."""
 GOAL, MOST_HARMLESS, MANY_TIES = 70, 55, 20
@@ -92,45 +94,33 @@ class Run:
         return [document.id for document in damaged if document.text != intact[document.id]]
 
 
-def main(results: Path, page: Path) -> None:
-    """Rewrite the page."""
+def main(results: Path, table: Path, page: Path) -> None:
+    """Rewrite the table, and that of joined numbers in the page."""
     runs = {path.name.removeprefix("pairs-"): Run(path) for path in sorted(results.glob("pairs-*")) if path.is_dir()}
-    page.write_text("\n".join(rewrite(page.read_text(encoding="utf-8").split("\n"), runs)), encoding="utf-8")
-    for name, run in runs.items():
-        print(name, *(summarise(run) if name in TABLES.values() else list_coherence(run)), sep="\n  ")
+    rows = pd.read_csv(table, dtype=str, keep_default_na=False).to_dict("records")
+    pd.DataFrame([fill(row, runs) for row in rows]).to_csv(table, index=False)
+    if set(TEXTS) <= set(runs):
+        head, begin, end = re.split(
+            f"(^{re.escape(RULES)}.*\n.*\n)(?:\\|.*\n)*", page.read_text(encoding="utf-8"), flags=re.M
+        )
+        rules = "".join(f"{row}\n" for row in list_rules([runs[name] for name in TEXTS]))
+        page.write_text(head + begin + rules + end, encoding="utf-8")
+    for name in TEXTS:
+        if name in runs:
+            print(name, *summarise(runs[name]), sep="\n  ")
 
 
-def rewrite(lines: list[str], runs: Mapping[str, Run]) -> Iterator[str]:
-    """Yield the lines of the page with new entries."""
-    above, number = "", 0
-    while number < len(lines):
-        line = lines[number]
-        is_head = number + 1 < len(lines) and re.fullmatch(r"\|[-| ]+\|", lines[number + 1])
-        if not is_head and line and (number == 0 or not lines[number - 1]):
-            above = line
-        number += 1
-        yield line
-        if not is_head:
-            continue
-        yield lines[number]
-        end = next(n for n in range(number + 1, len(lines) + 1) if n == len(lines) or not lines[n].startswith("|"))
-        rows, number = lines[number + 1 : end], end
-        corpus = next((corpus for words, corpus in TABLES.items() if above.startswith(words)), "")
-        if line.startswith("| kind | damage |") and corpus in runs:
-            yield from fill_all_numbers(rows, runs[corpus])
-        elif line.startswith(RULES) and set(TABLES.values()) <= set(runs):
-            yield from list_rules([runs[name] for name in TABLES.values()])
-        else:
-            yield from rows
-
-
-def fill_all_numbers(rows: list[str], run: Run) -> Iterator[str]:
-    """Yield the rows of a table of all numbers."""
-    for row in rows:
-        kind, damage = (cell.strip() for cell in row.strip("|").split("|")[:2])
-        name = damage.strip("`")
-        cells = (describe(run.compare(number, name), DAMAGES[name].is_harmless) for number in NUMBERS)
-        yield f"| {' | '.join([kind, damage, *cells])} |".replace("|  |", "| |")
+def fill(row: dict[str, str], runs: Mapping[str, Run]) -> dict[str, str]:
+    """Fill a row of the table if its run is there: shares of pairs in percent, and of ties if these are many."""
+    name = SECTIONS if row["number"] == "coherence" else row["texts"]
+    if name not in runs:
+        return row
+    accuracy = runs[name].compare(row["number"], row["damage"])
+    shares = (accuracy.value, accuracy.low, accuracy.high, accuracy.ties / accuracy.n)
+    percent, low, high, tied = (f"{round(100 * share)}" for share in shares)
+    if accuracy.n == accuracy.ties:
+        low, high = "", ""
+    return {**row, "percent": percent, "low": low, "high": high, "tied": tied if int(tied) >= MANY_TIES else ""}
 
 
 def list_rules(runs: Sequence[Run]) -> Iterator[str]:
@@ -163,22 +153,15 @@ def describe(accuracy: PairAccuracy, is_harmless: bool) -> str:
 
 def summarise(run: Run) -> Iterator[str]:
     """Yield sentences per number: texts that have it, harmless changes, and names in the texts where they changed."""
-    for number in NUMBERS:
+    for number in list(NUMBERS)[1:]:
         compared = {d: run.compare(number, d) for d in run.damages() if DAMAGES[d].is_harmless}
         worst = max(compared, key=lambda damage: compared[damage].value)
         texts = int(np.isfinite(run.numbers(*NUMBERS[number], CONTROL)).sum())
         yield f"{number}: {texts} texts; harmless at most {describe(compared[worst], True)} ({worst})"
     ids = run.changed(NAMES)
-    for number in NUMBERS:
+    for number in list(NUMBERS)[1:]:
         accuracy = run.compare(number, NAMES, ids)
         yield f"{NAMES}, texts that differ: {number} {describe(accuracy, False)} of {accuracy.n}"
-
-
-def list_coherence(run: Run) -> Iterator[str]:
-    """Yield a sentence per damage of the run of sections."""
-    for damage in run.damages():
-        accuracy = _compare(*(run.numbers("coherence", None, system) for system in (CONTROL, f"{damage}{DOSE}")))
-        yield f"{damage}: {describe(accuracy, DAMAGES[damage].is_harmless)} of {accuracy.n}"
 
 
 @cache
@@ -195,4 +178,4 @@ def _compare(intact: pd.Series, damaged: pd.Series) -> PairAccuracy:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -3,7 +3,7 @@
     python examples/pairs/train_names.py DATA name_weights.json
 
 DATA has the folders `litbank_coref`, `wikitext2` and `fast_detect_gpt` of published sets: excerpts of novels, passages
-of Wikipedia and news. None of them is among the texts of docs/pairs.md.
+of Wikipedia and news. None of them is among the texts of docs/sensitivity.md.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""Messages about bad input in docs/own-texts.md: the command line prints each as one sentence, with status 1."""
+"""Messages about bad input in docs/bad-input.md: the command line prints each as one sentence, with status 1."""
 
 import contextlib
 import json
@@ -203,7 +203,7 @@ def test_what_the_page_quotes_is_tried_here():
     """Each sentence, or part of one, in the last column of the table stands in a test."""
     tests = "".join((Path(__file__).parent / f"{name}.py").read_text() for name in ["test_front_door", *NEIGHBOURS])
     tried = re.sub(r"\\(?=[().])", "", tests)
-    page = (REPOSITORY / "docs" / "own-texts.md").read_text().partition("## What happens when")[2]
+    page = (REPOSITORY / "docs" / "bad-input.md").read_text()
     quoted = [part for line in page.splitlines() for part in re.findall('"([^"]+)"', line.rsplit("|", 2)[-2:][0])]
     assert len(quoted) > 25
     assert not [part for part in quoted if part.strip("… ") not in tried]

@@ -8,7 +8,7 @@ import yaml
 from macroscope.config.schema import load_config
 
 from ..gallery import CONFIG, CORPUS, GALLERY, RUN, cut_config, stale_files
-from ..tutorials import FOLDER
+from ..tutorials import PAGES
 
 MOST_BYTES, MOST_BYTES_OF_REAL_TEXT = 1_500_000, 2_500_000
 """Largest size of all reports of tutorials, and of the one on real text."""
@@ -64,7 +64,7 @@ def test_the_gallery_is_small_and_whole():
     assert sizes[True] < MOST_BYTES_OF_REAL_TEXT
     assert {path.parent.name for path in GALLERY.glob("*/report.html")} == {
         CORPUS,
-        *(page.stem for page in FOLDER.glob("*.md")),
+        *(page.stem for page in PAGES),
     }
     for page in (path for path in files if path.suffix == ".html"):
         text = page.read_text(encoding="utf-8")

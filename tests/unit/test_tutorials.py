@@ -4,7 +4,7 @@ import pytest
 
 from macroscope.files import REPOSITORY
 
-from ..tutorials import FOLDER, Step, Tutorial, align, differences
+from ..tutorials import PAGES, Step, Tutorial, align, differences
 
 
 @pytest.fixture
@@ -50,7 +50,8 @@ def test_lines_that_the_page_leaves_out_stay_left_out():
 
 
 def test_the_own_critic_is_the_example():
-    files = Tutorial(FOLDER / "own-critic.md").files()
+    (page,) = (page for page in PAGES if page.stem == "own-critic")
+    files = Tutorial(page).files()
     example = REPOSITORY / "examples" / "plugin-critic"
     assert len(files) == 5
     for path, text in files.items():

@@ -3,10 +3,9 @@
 import pytest
 
 from ..gallery import GALLERY, stale_files
-from ..tutorials import FOLDER, REPORT, Tutorial, differences
+from ..tutorials import PAGES, REPORT, Tutorial, differences
 
 pytestmark = pytest.mark.slow
-PAGES = sorted(FOLDER.glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -17,6 +16,6 @@ def test_a_tutorial_prints_what_its_page_shows(page, tmp_path):
         assert not shown, "\n".join([step.code, *shown, "run make tutorials"])
     for name, figure in tutorial.figures(tmp_path).items():
         assert figure.stat().st_size > 1000, name
-        assert page.with_name(name).exists(), f"{name}: run make tutorials"
+        assert (page.parent / name).exists(), f"{name}: run make tutorials"
     stale = stale_files(tmp_path / "work", REPORT, GALLERY / page.stem)
     assert not stale, f"the gallery is older than the code that writes reports: {', '.join(stale)}; run make tutorials"
