@@ -220,6 +220,13 @@ def test_merges_that_would_fill_the_memory_are_rejected(tmp_path):
     assert read_yaml(tmp_path / "a.yaml")["a2"] == {"k": 1}
 
 
+def test_a_sentence_about_a_name_of_any_length():
+    sentence = str(MacroscopeError(f"mine.jsonl: two documents have the id {'x' * 100_000}; ids must be unique"))
+    assert len(sentence) < 2100
+    assert sentence.startswith("mine.jsonl: two documents")
+    assert sentence.endswith("x; ids must be unique")
+
+
 def test_control_characters_are_escaped():
     assert escape_controls("a\x1b[31m\u202eb\n\ud800é\u3000", kept="\n") == "a\\x1b[31m\\u202eb\n\\ud800é\u3000"
 

@@ -10,6 +10,8 @@ UNEXPECTED = "macroscope: unexpected error"
 """Line before the traceback of a defect, in a job's log."""
 IN_PART = 5
 """Exit status of a run that reports what finished, without what failed."""
+_LONGEST = 2000
+"""Most characters of a sentence: it may quote a name or an id of any length."""
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Characters that move a terminal's cursor, change its state or reverse its text, and those that XML cannot hold."""
@@ -23,7 +25,7 @@ def escape_controls(text: str, kept: str = "") -> str:
 class MacroscopeError(Exception):
     """A bad input: one sentence that says what is wrong, where, and what to do.
 
-    The command line prints it without a traceback and exits with its status. It is always one line
+    The command line prints it without a traceback and exits with its status. It is always one line, of bounded length,
     and safe for a terminal, whatever it quotes: control characters, marks of direction and lone surrogates are escaped.
     """
 
@@ -31,6 +33,8 @@ class MacroscopeError(Exception):
     """Exit status of the command line."""
 
     def __init__(self, sentence: str) -> None:
+        if len(sentence) > _LONGEST:
+            sentence = f"{sentence[: 3 * _LONGEST // 4]} … {sentence[-_LONGEST // 4 :]}"
         super().__init__(escape_controls(_BREAKS.sub(" ", sentence)))
 
 

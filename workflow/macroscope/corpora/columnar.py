@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 256
 _BYTES_AT_ONCE = 1 << 20  # instead of a row group, which may be as large as the file
+_BYTES_OF_BATCH = 1 << 26
+"""Bytes of the rows that are unpacked together: a small file may hold long texts."""
 ARROW_MAGIC = (b"ARROW1", b"\xff\xff\xff\xff")
 """First bytes of Arrow's files and streams."""
 
@@ -48,8 +50,9 @@ def read_numbered_rows(
         with ExitStack() as stack:
             schema, batches = opener(path, stack)
             for batch in batches(_columns(schema, wanted, required, path)):
-                for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
-                    for row in batch.slice(start, _ROWS_AT_ONCE).to_pylist():
+                rows = _ROWS_AT_ONCE if batch.nbytes <= _BYTES_OF_BATCH else 1
+                for start in range(0, batch.num_rows, rows):
+                    for row in batch.slice(start, rows).to_pylist():
                         number += 1
                         yield number, row
     except UnicodeDecodeError as error:
@@ -84,7 +87,11 @@ def _open_parquet(path: Path, stack: ExitStack) -> Table:
     import pyarrow.parquet as pq
 
     file = stack.enter_context(pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE))
-    return file.schema_arrow, lambda columns: file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns)
+
+    groups = map(file.metadata.row_group, range(file.num_row_groups))
+    longest = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    rows = max(1, min(_ROWS_AT_ONCE, _BYTES_OF_BATCH // max(1, longest)))
+    return file.schema_arrow, lambda columns: file.iter_batches(batch_size=rows, columns=columns)
 
 
 def _open_arrow(path: Path, stack: ExitStack) -> Table:

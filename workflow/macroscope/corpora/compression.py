@@ -5,8 +5,10 @@ import codecs
 import gzip
 import io
 import lzma
+import re
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
@@ -15,6 +17,8 @@ from macroscope.files import require_regular
 
 LARGEST = 1 << 30
 """Most bytes of a compressed file that is read as a whole; a small one may unpack to any number."""
+_ALWAYS_READ, _LARGEST_RATIO = 1 << 26, 100
+"""Bytes that any compressed file may unpack to, and multiple of its own size for more; texts shrink to 10 %."""
 DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError)
 """Errors of broken data; those of the system are among them, with a number (`raise_broken`)."""
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -29,9 +33,9 @@ def _open_zstandard(path: Path) -> Any:
 class _Utf8(io.RawIOBase):
     """The bytes in UTF-8 of a text in UTF-16, as Windows and spreadsheets save "Unicode text"."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, encoding: str) -> None:
         self._path = path
-        self._text = path.open(encoding="utf-16", newline="")
+        self._text = path.open(encoding=encoding, newline="")
         self._rest = b""
 
     def readable(self) -> bool:
@@ -52,8 +56,8 @@ class _Utf8(io.RawIOBase):
         super().close()
 
 
-def _open_utf16(path: Path) -> Any:
-    return io.BufferedReader(_Utf8(path))
+def _open_utf16(path: Path, encoding: str = "utf-16") -> Any:
+    return io.BufferedReader(_Utf8(path, encoding))
 
 
 _BY_MAGIC: dict[bytes, Callable[[Path], Any]] = {
@@ -64,6 +68,11 @@ _BY_MAGIC: dict[bytes, Callable[[Path], Any]] = {
     codecs.BOM_UTF16_LE: _open_utf16,
     codecs.BOM_UTF16_BE: _open_utf16,
 }
+_WITHOUT_MARK = {
+    re.compile(rb"(?:[\t\n\r -~]\x00){4}"): partial(_open_utf16, encoding="utf-16-le"),
+    re.compile(rb"(?:\x00[\t\n\r -~]){4}"): partial(_open_utf16, encoding="utf-16-be"),
+}
+"""The first four characters of a text in UTF-16 without its mark, if they are of ASCII; no other file begins so."""
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -83,17 +92,33 @@ def read_all(path: Path) -> bytes:
     Raises
     ------
     MacroscopeError
-        If it is compressed, and has more than `LARGEST` bytes or is broken.
+        If it is compressed, and unpacks to too much (`require_modest`) or is broken.
     """
     opener = _opener(path)
     try:
         with _open_with(opener, path) as stream:
-            content = stream.read(-1 if opener is None else LARGEST + 1)
+            content = stream.read(-1 if opener is None else _most_unpacked(path) + 1)
     except DAMAGE as error:
         raise_broken(error, str(path))
-    if opener is not None and len(content) > LARGEST:
-        raise MacroscopeError(f"{path}: unpacks to more than {LARGEST >> 20:,} MB; give it as JSON Lines, or unpacked")
+    if opener is not None:
+        require_modest(len(content), path, "give it as JSON Lines, or unpacked")
     return content
+
+
+def require_modest(unpacked: int, path: Path, advice: str) -> None:
+    """Check that a file unpacks to no more than can be read as a whole, and than its size makes likely.
+
+    Raises
+    ------
+    MacroscopeError
+        If it unpacks to more.
+    """
+    if unpacked > (most := _most_unpacked(path)):
+        raise MacroscopeError(f"{path}: unpacks to more than {most >> 20:,} MB; {advice}")
+
+
+def _most_unpacked(path: Path) -> int:
+    return min(LARGEST, max(_ALWAYS_READ, _LARGEST_RATIO * path.stat().st_size))
 
 
 def raise_broken(error: Exception, name: str, place: str = "") -> NoReturn:
@@ -119,7 +144,8 @@ def _opener(path: Path) -> Callable[[Path], Any] | None:
             first = file.read(8)
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file") from None
-    return next((opener for magic, opener in _BY_MAGIC.items() if first.startswith(magic)), None)
+    by_magic = (opener for magic, opener in _BY_MAGIC.items() if first.startswith(magic))
+    return next(by_magic, next((opener for mark, opener in _WITHOUT_MARK.items() if mark.match(first)), None))
 
 
 def _open_with(opener: Callable[[Path], Any] | None, path: Path) -> IO[bytes]:

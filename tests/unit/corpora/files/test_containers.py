@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.corpora import compression
-from macroscope.corpora.files import FieldNames
+from macroscope.corpora.files import FieldNames, parsing
 from macroscope.corpora.files.reading import REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Provenance
@@ -62,6 +62,36 @@ def test_a_small_file_that_unpacks_to_too_much(tmp_path, monkeypatch):
     (tmp_path / "a.json.zst").write_bytes(zstandard(b"[" + b" " * (1 << 20) + b"]"))
     with pytest.raises(MacroscopeError, match="unpacks to more than"):
         read(tmp_path / "a.json.zst")
+
+
+def test_texts_longer_than_any_document(tmp_path, monkeypatch):
+    """A file of 3 kB that holds a text of 20 MB is refused at once, whatever its container."""
+    table = pa.table({"text": ["A fox ran.", "word " * 4_000_000]})
+    pq.write_table(table, tmp_path / "mine.parquet", compression="zstd")
+    feather.write_feather(table, tmp_path / "mine.feather", compression="zstd")
+    for name in ("mine.parquet", "mine.feather"):
+        assert (tmp_path / name).stat().st_size < 20_000
+        with pytest.raises(MacroscopeError, match=r"row 2: a text of 20,000,000 characters, and no document has more"):
+            read(tmp_path / name)
+    monkeypatch.setattr(parsing, "LONGEST_TEXT", 5)
+    (tmp_path / "mine.txt").write_text("A fox ran.")
+    with pytest.raises(MacroscopeError, match=r"mine\.txt: a text of 10 characters, .*--separator"):
+        read(tmp_path / "mine.txt")
+
+
+@pytest.mark.parametrize("kind", [*PLAIN, ".txt"])
+def test_texts_with_nuls(kind, tmp_path):
+    """They are no texts: programs, images, or texts in another encoding."""
+    text = PLAIN.get(kind, "A fox ran.").replace("fox", "f\\u0000x" if kind.startswith(".json") else "f\0x")
+    (tmp_path / f"mine{kind}").write_text(text)
+    with pytest.raises(MacroscopeError, match=r"character 4 of a text is NUL, .*; save it as UTF-8"):
+        read(tmp_path / f"mine{kind}")
+
+
+def test_an_endless_id(tmp_path):
+    (tmp_path / "mine.jsonl").write_text(json.dumps({"id": "x" * 100_000, "text": "A fox ran."}))
+    with pytest.raises(MacroscopeError, match=r"line 1: 'id' has 100,000 characters; give at most 10,000"):
+        read(tmp_path / "mine.jsonl")
 
 
 JSON = {
@@ -339,6 +369,8 @@ def test_subtitles(suffix, tmp_path):
 @pytest.mark.parametrize("kind", [*PLAIN, ".txt"])
 def test_files_in_utf_16(kind, encoding, tmp_path):
     (tmp_path / f"mine{kind}").write_bytes(("\ufeff" + PLAIN.get(kind, "A fox ran.")).encode(encoding))
+    assert read(tmp_path / f"mine{kind}")[0] == (EXPECTED if kind in PLAIN else [("mine.txt", "A fox ran.")])
+    (tmp_path / f"mine{kind}").write_bytes(PLAIN.get(kind, "A fox ran.").encode(encoding))  # without its mark
     assert read(tmp_path / f"mine{kind}")[0] == (EXPECTED if kind in PLAIN else [("mine.txt", "A fox ran.")])
     (tmp_path / f"mine{kind}").write_bytes("\ufeffA".encode(encoding) + b"\xd8")
     with pytest.raises(MacroscopeError, match="not valid UTF-16"):

@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from macroscope.corpora.files.containers import spreadsheets
+from macroscope.corpora import compression
 from macroscope.corpora.files.reading import REMARKS
 from macroscope.errors import MacroscopeError
 
@@ -75,6 +75,26 @@ def test_a_spreadsheet_that_is_none(tmp_path, monkeypatch):
     with pytest.raises(MacroscopeError, match=r"mine\.xlsx: not a readable spreadsheet"):
         read(tmp_path / "mine.xlsx")
     path = write_spreadsheet(tmp_path / "bomb.xlsx", [["text"], ["x" * 70_000]])
-    monkeypatch.setattr(spreadsheets, "LARGEST", 1 << 16)
+    monkeypatch.setattr(compression, "LARGEST", 1 << 16)
     with pytest.raises(MacroscopeError, match="unpacks to more than"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', "few cells, .* row 1,048,576 and column 16,384"),
+        ('<row r="1048576"><c r="CV1048576"><v>1</v></c></row>', "few cells, .* row 1,048,576 and column 100;"),
+        # Of a row's number, its reader keeps 32 bits: 4,294,967,297 would be the first row.
+        ('<row r="4294967297"><c r="A4294967297"><v>1</v></c></row>', "at 4294967297, outside of any sheet"),
+        ('<row r="3"><c r="XFE3"><v>1</v></c></row>', "at XFE3, outside of any sheet"),
+        ('<row r="3"><c r="A3" t="inlineStr"><is><t>&nosuch;</t></is></c></row>', "not a readable spreadsheet .*such"),
+    ],
+)
+def test_cells_that_are_nowhere(cell, message, tmp_path):
+    good, path = write_spreadsheet(tmp_path / "good.xlsx", [["text"], ["A fox ran."]]), tmp_path / "mine.xlsx"
+    with zipfile.ZipFile(good) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
+            target.writestr(name, source.read(name).decode().replace("</sheetData>", f"{cell}</sheetData>"))
+    with pytest.raises(MacroscopeError, match=message):
         read(path)

@@ -27,6 +27,9 @@ NAMED_BY_PLACE = "named_by_place"
 """Entries of the provenance's source: numbers of records with characters that were not in Unicode's composed form, and
 with lines that were joined; number of documents so far without an id of their own."""
 
+LONGEST_TEXT, LONGEST_ID = 1 << 24, 10_000
+"""Most characters of a text, three times the longest novels in one volume, and of an id, which may be a prompt."""
+
 
 @dataclass(frozen=True)
 class Record:
@@ -143,7 +146,9 @@ def _string_or_number(record: Record, name: str) -> str | None:
         return None
     if not isinstance(value, str | int) or isinstance(value, bool):
         raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number")
-    return str(value)
+    if len(text := str(value)) > LONGEST_ID:
+        raise MacroscopeError(f"{record.where}: '{name}' has {len(text):,} characters; give at most {LONGEST_ID:,}")
+    return text
 
 
 def _optional_string(record: Record, name: str) -> str | None:
@@ -155,12 +160,36 @@ def _optional_string(record: Record, name: str) -> str | None:
 
 def _normalised(record: Record, provenance: Provenance) -> Record:
     """Return a record with composed characters and without hard wraps; count changes in the provenance's source."""
+    for text in _strings(record.fields):
+        _require_text(text, record.where)
     composed = compose(record.fields)
     fields = {name: _join(value) if name in ("text", "sections") else value for name, value in composed.items()}
     for entry, changed in ((NOT_COMPOSED, composed != record.fields), (HARD_WRAPPED, fields != composed)):
         if changed:
             provenance.source[entry] = provenance.source.get(entry, 0) + 1
     return replace(record, fields=fields)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
+
+
+def _require_text(text: str, where: str) -> None:
+    """Check that a string can be a text that somebody wrote: not endless, and without NULs."""
+    if len(text) > LONGEST_TEXT:
+        raise MacroscopeError(
+            f"{where}: a text of {len(text):,} characters, and no document has more than {LONGEST_TEXT:,}; give its"
+            " documents one by one (of a text file: --separator)"
+        )
+    if (place := text.find("\0")) >= 0:
+        raise MacroscopeError(
+            f"{where}: character {place + 1:,} of a text is NUL, as in files that are no text, or in another encoding"
+            " (UTF-16, UTF-32); save it as UTF-8, or write it again without NULs"
+        )
 
 
 def _join(value: Any) -> Any:
