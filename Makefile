@@ -9,8 +9,8 @@
 # make papers  run the small version of each paper's experiment: every table and figure, on simulated corpora
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval whose code has changed (all: three hours and a half of one core), and
-#                    write docs/generated/calibration.md; what is finished is kept in calibration.csv beside it
-# make docs   write the generated files: docs/generated/{config,commands,languages}.md and the config schema
+#                    write docs/generated/calibration.md and the pages below it; what is finished is kept in calibration.csv
+# make docs   write the generated files: docs/generated/{config,commands,languages}.md, config/ and the schema
 # make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
 # make tutorials  run the tutorials, and write what they print, their figures and their reports into docs/
 # make gallery  run the encyclopaedia of the default run, and store its report and the picture of README.md (Chromium)

@@ -1,4 +1,4 @@
-"""Calibration of every p-value and interval of the package; writes the page of the docs: `make calibration`."""
+"""Calibration of every p-value and interval of the package; writes the pages of the docs: `make calibration`."""
 
 import datetime as dt
 import os
@@ -11,14 +11,17 @@ import typer
 
 from macroscope.files import write_text
 
-from .page import render_page
+from .page import render_pages
 from .running import calibrate, list_missing, list_settings, promise_kind
 from .store import key_of, list_outdated, read_rates, replace_rates, write_rates
 
 
 def main(
     output: Annotated[
-        Path, typer.Option(help="Page to write; the table beside it, with the suffix .csv, keeps the rates.")
+        Path,
+        typer.Option(
+            help="Page to write, with a folder of pages beside it; the table with the suffix .csv keeps the rates."
+        ),
     ] = Path("docs/generated/calibration.md"),
     only: Annotated[str, typer.Option(help="Part of the names of the tuples of statistics to calibrate.")] = "",
     processes: Annotated[int, typer.Option(help="Number of processes.", min=1)] = len(os.sched_getaffinity(0)),
@@ -36,7 +39,10 @@ def main(
         table = replace_rates(table, key_of(setting), rates, today)
         write_rates(store, table)
         print(*key_of(setting), sep=": ", flush=True)
-    write_text(output, render_page(table))
+    (_, overview), *modules = render_pages(table).items()
+    write_text(output, overview)
+    for path, text in modules:
+        write_text(output.parent / path, text)
     claims = [promise_kind(claim) for claim in table["claim"]]
     missing = [] if only else list_missing(list(zip(table["declared"], table["statistic"], claims, strict=True)))
     broken = table[table["verdict"] == "does not hold"]

@@ -57,9 +57,13 @@ def languages(output: Output) -> None:
 
 @app.command(rich_help_panel=DEVELOPERS)
 def reference(output: Output) -> None:
-    """Write the reference of all keys, as Markdown."""
+    """Write the reference of all keys, as Markdown: a page, and further ones in a folder `config` beside it."""
     from macroscope.config.reference import config_reference
     from macroscope.files import require_replaceable, write_text
 
-    require_replaceable(output, "# The config\n")
-    write_text(output, config_reference())
+    (_, top), *further = config_reference().items()
+    pages = {output: top, **{output.parent / path: text for path, text in further}}
+    for path in pages:
+        require_replaceable(path, "# The config")
+    for path, text in pages.items():
+        write_text(path, text)

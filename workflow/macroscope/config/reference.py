@@ -1,6 +1,8 @@
-"""The reference of the config, docs/generated/config.md, written from the models of the options."""
+"""The reference of the config, docs/generated/config.md and pages below it, written from the models of the options."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -10,44 +12,113 @@ from pydantic_core import PydanticUndefined
 from macroscope.config.schema import Config
 
 _TAGS = ("source", "kind", "rule")
-_INTRODUCTION = """\
+_WRITTEN = "<!-- Written by `make docs` from the options in workflow/macroscope; do not edit. -->"
+_PAGES = {
+    "corpora": "collections of real documents: their sources, passages, lines and filters",
+    "systems": "producers of the texts to judge: their kinds, training, decoding rules, damages",
+    "critics": "options of each critic",
+}
+"""Key with a page of its own -> content of the page."""
+_INTRODUCTION = f"""\
 # The config
 
-<!-- Written by `make docs` from the options in workflow/macroscope; do not edit. -->
+{_WRITTEN}
 
 A config names the texts to judge, the corpora to compare them with, the critics, and the sizes. `config.yaml` is the
 default run; `experiments/` has others. Keys with a default may be left out. A misspelt key is an error that names the
 nearest valid one. `results/<run>/config.json` keeps each run's config with all its defaults.
 
 An editor that knows JSON schemas completes and checks the keys: `workflow/schemas/config.schema.json`.
+
+| page | content |
+|---|---|
+| this page | the run, uncertainty, comparisons, sensitivity, human judgements |
 """
 
 
-def config_reference() -> str:
-    """Return the reference as Markdown: a table for every group of options."""
-    return "\n".join([_INTRODUCTION, *_group("config", "Top level", Config, set())])
+def config_reference() -> dict[str, str]:
+    """Return the reference as path -> Markdown: the page of the top level, and a page for each large group."""
+    pages = {
+        f"config/{key}.md": [f"# The config: {key}\n\n{_WRITTEN}\n\n[All keys](../config.md). Here: {content}.\n"]
+        for key, content in _PAGES.items()
+    }
+    links = "".join(f"| [{key}](config/{key}.md) | {content} |\n" for key, content in _PAGES.items())
+    top = [f"{_INTRODUCTION}{links}", "## Top level\n", *_table(_rows(Config).values())]
+    for name, field in Config.model_fields.items():
+        pages.get(f"config/{name}.md", top).extend(_inner_groups(name, field, set()))
+    return {path: "\n".join(lines) for path, lines in {"config.md": top, **pages}.items()}
 
 
-def _group(place: str, title: str, model: type[BaseModel], shown: set[tuple[str, str]]) -> Iterator[str]:
-    if (place, model.__name__) in shown:  # groups that all alternatives share, such as a corpus's filters
+def _inner_groups(place: str, field: FieldInfo, shown: set[tuple[str, str]], parent: str = "") -> Iterator[str]:
+    """Yield the groups of options inside a field; alternatives show the keys that all of them have once."""
+    named = ".&lt;name&gt;" if _is_named(field.annotation) else ""
+    groups = [(tag, model) for tag, model in _groups(field.annotation) if (place, model.__name__) not in shown]
+    again = any(key == place for key, _ in shown)
+    shown.update((place, model.__name__) for _, model in groups)
+    if len(groups) < 2 or not all(tag for tag, _ in groups):
+        for tag, model in groups:
+            title = place + named + (f", {tag}" if tag else f", of {parent}" if again and parent else "")
+            yield from _section(title, model, _rows(model))
+            yield from _groups_below(place, model, shown, tag)
         return
-    shown.add((place, model.__name__))
+    tables = {tag: _rows(model) for tag, model in groups}
+    kind = groups[0][0].strip("`").partition(":")[0]
+    keys = set.intersection(*(set(rows) for rows in tables.values())) - {kind}
+    common = {
+        key: Counter(rows[key] for rows in tables.values()).most_common(1)[0][0]
+        for key in tables[groups[0][0]]
+        if key in keys
+    }
+    if common:
+        yield f"## {place}{named}: keys of every `{kind}`\n"
+        yield from _table([f"| `{kind}` | text | required | One of those below. |", *common.values()])
+    brief = []
+    for tag, model in groups:
+        own = {key: row for key, row in tables[tag].items() if key != kind and common.get(key) != row}
+        if len(own) > 1:
+            yield from _section(f"{place}{named}, {tag}", model, own)
+        else:
+            brief.append(f"| {tag} | {_describe(model)} | {', '.join(_brief(row) for row in own.values())} |")
+        yield from _groups_below(place, model, shown, tag)
+    if brief:
+        yield f"## {place}{named}: with at most one further key\n"
+        yield f"| {kind} | meaning | further key |\n|---|---|---|"
+        yield from [*brief, ""]
+
+
+def _groups_below(place: str, model: type[BaseModel], shown: set[tuple[str, str]], tag: str) -> Iterator[str]:
+    if place != "variants":  # their options are those of the critics
+        for name, field in model.model_fields.items():
+            yield from _inner_groups(f"{place}.{name}", field, shown, tag)
+
+
+def _section(title: str, model: type[BaseModel], rows: dict[str, str]) -> Iterator[str]:
     yield f"## {title}\n"
-    if model is not Config and model.__doc__:
-        yield " ".join(model.__doc__.split()) + "\n"
-    yield "| key | type | default | meaning |"
-    yield "|---|---|---|---|"
-    fields = sorted(model.model_fields.items(), key=lambda item: item[0] not in _TAGS)
-    for name, field in fields:
-        yield f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {_escape(field.description or '')} |"
-    yield ""
-    if place == "variants":  # their options are those of the critics
-        return
-    for name, field in model.model_fields.items():
-        inner = name if place == "config" else f"{place}.{name}"
-        for tag, group in _groups(field.annotation):
-            where = inner + (".&lt;name&gt;" if _is_named(field.annotation) else "") + (f", {tag}" if tag else "")
-            yield from _group(inner, where, group, shown)
+    if model.__doc__:
+        yield _describe(model) + "\n"
+    yield from _table(rows.values())
+
+
+def _table(rows: Iterable[str]) -> list[str]:
+    return ["| key | type | default | meaning |", "|---|---|---|---|", *rows, ""]
+
+
+def _rows(model: type[BaseModel]) -> dict[str, str]:
+    """Return key -> row of a table, for each field of a model."""
+    return {
+        name: f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {_escape(field.description or '')} |"
+        for name, field in model.model_fields.items()
+    }
+
+
+def _brief(row: str) -> str:
+    """Return a row of a table in one cell."""
+    key, kind, default, meaning = (cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1])
+    return f"{key} ({kind}, {'' if default == 'required' else 'default '}{default}): {meaning}"
+
+
+def _describe(model: type[BaseModel]) -> str:
+    return " ".join((model.__doc__ or "").split())
 
 
 def _groups(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
