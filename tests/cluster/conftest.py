@@ -25,7 +25,7 @@ NO_DATABASE = ("--slurm-status-command", "squeue")
 def slurm():
     """A cluster that runs; tests are skipped where there is none to be had."""
     if find_spec("snakemake_executor_plugin_slurm") is None:
-        pytest.skip("no executor plugin: pip install 'macroscope[slurm]'")
+        pytest.skip("no executor plugin: pip install 'macroscope-text[slurm]'")
     if reason := why_not():
         pytest.skip(reason)
     with running_slurm() as slurm:

@@ -37,7 +37,7 @@ def python(tmp_path_factory):
     if not interpreter.exists():
         succeed(sys.executable, "-m", "venv", folder, folder=folder.parent)
     succeed(*pip, "build", "-c", REPOSITORY / "envs" / "core.lock.txt", REPOSITORY, folder=folder)
-    succeed(interpreter, "-m", "pip", "uninstall", "--quiet", "--yes", "macroscope", folder=folder)
+    succeed(interpreter, "-m", "pip", "uninstall", "--quiet", "--yes", "macroscope-text", folder=folder)
     return interpreter
 
 

@@ -65,4 +65,4 @@ def test_an_experiment_is_copied_and_planned(macroscope, folder):
 def test_a_demonstration_without_models_says_how_to_install_them(macroscope, folder):
     done = read_only(macroscope, folder, "demo")
     assert done.returncode == 1
-    assert done.stderr.count("pip install 'macroscope[models]'") == 1
+    assert done.stderr.count("pip install 'macroscope-text[models]'") == 1

@@ -45,7 +45,7 @@ def test_the_first_look_leaves_out_critics_whose_packages_are_missing(texts):
     assert {"tendencies", "strings", "coreference"} == set(choice.critics)
     (reason,) = choice.reasons
     assert "The critics 'clusters', 'coherence', 'narrative', 'topics' are left out, each" in reason
-    assert reason.endswith("pip install 'macroscope[models]' adds it.")
+    assert reason.endswith("pip install 'macroscope-text[models]' adds it.")
 
 
 def test_a_critic_that_is_asked_for_and_lacks_packages(texts):

@@ -1,10 +1,14 @@
-"""Optional parts of the installation: the extras of pyproject.toml, which critics and kinds of systems declare."""
+"""The installation: its name, and its optional parts, the extras that critics and kinds of systems declare."""
 
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import Any
 
+DISTRIBUTION = "macroscope-text"
+"""Name of the distribution: `macroscope` is another author's, with a module and a command of that name."""
+_SCRIPT = "macroscope.cli:main"
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "models": ("accelerate", "bert_score", "bm25s", "nltk", "safetensors", "sklearn", "torch", "transformers"),
     "languages": ("tomotopy",),
@@ -32,7 +36,19 @@ def missing_extras(needs: Mapping[str, str], options: Any) -> list[str]:
 
 def name_command(extra: str) -> str:
     """Return the command that installs an extra."""
-    return f"pip install 'macroscope[{extra}]'"
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def describe_clash() -> str | None:
+    """Describe another distribution that has a command `macroscope`, and what to do; None if none is installed."""
+    scripts = entry_points(group="console_scripts", name="macroscope")
+    others = sorted({f"{s.dist.name} {s.dist.version}" for s in scripts if s.dist and s.value != _SCRIPT})
+    if not others:
+        return None
+    return (
+        f"the package {', '.join(others)} of other authors also has a command macroscope; uninstall both, and install"
+        f" {DISTRIBUTION} again"
+    )
 
 
 def extra_with(package: str) -> str | None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -33,7 +34,7 @@ from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError, e
 from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
-from macroscope.extras import extra_with, name_command
+from macroscope.extras import describe_clash, extra_with, name_command
 from macroscope.files import errors_about, require_regular, write_text
 
 
@@ -189,8 +190,20 @@ def main() -> None:
         _explain(error, WithoutVerdict.status if status == 1 and "gate" in sys.argv[1:] else status)
 
 
+class _Command(ModuleType):
+    """A package that can be called: the script of the distribution `macroscope`, not ours, calls `macroscope.cli`."""
+
+    def __call__(self) -> None:
+        main()
+
+
+sys.modules[__name__].__class__ = _Command
+
+
 def _explain(error: BaseException, status: int) -> NoReturn:
     """Exit with one sentence for an error that a user can repair, or with the traceback of a defect."""
+    if (clash := describe_clash()) is not None:
+        sys.stderr.write(f"macroscope: warning: {clash}\n")
     cause = error.__cause__ if isinstance(error, PluginError) and error.__cause__ else error
     sentence = _repairable(cause)
     if sentence is None and isinstance(error, PluginError):

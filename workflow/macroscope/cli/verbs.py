@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from macroscope import __version__
+from macroscope.extras import DISTRIBUTION, describe_clash
 from macroscope.files import REPOSITORY
 from macroscope.printing import print_json
 
@@ -80,10 +81,13 @@ def show_versions(as_json: bool) -> None:
     """Print the versions of macroscope, of Python, and of the packages that matter."""
     packages = {name: _version_of(name) for name in (*_PACKAGES, *_plugin_distributions())}
     machine = {"python": platform.python_version(), "platform": platform.platform()}
+    installation = {"distribution": DISTRIBUTION, "clash": describe_clash(), "workflow": str(REPOSITORY)}
     if as_json:
-        print_json({"macroscope": __version__, "workflow": str(REPOSITORY), **machine, "packages": packages})
+        print_json({"macroscope": __version__, **installation, **machine, "packages": packages})
         return
     typer.echo(f"macroscope {__version__}, workflow in {REPOSITORY}")
+    if installation["clash"]:
+        typer.echo(f"warning: {installation['clash']}")
     typer.echo(f"Python {machine['python']} on {machine['platform']}")
     for name, installed in packages.items():
         typer.echo(f"{name} {installed or 'is not installed'}")

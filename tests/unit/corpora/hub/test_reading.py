@@ -140,7 +140,7 @@ def test_bad_folders(tmp_path):
 def test_without_the_library(tmp_path, monkeypatch):
     parquet(tmp_path / "reviews")
     monkeypatch.setattr("macroscope.corpora.hub.reading.is_installed", lambda extra: extra != "datasets")
-    with pytest.raises(MacroscopeError, match=r"pip install 'macroscope\[datasets\]'"):
+    with pytest.raises(MacroscopeError, match=r"pip install 'macroscope-text\[datasets\]'"):
         read(tmp_path / "reviews")
 
 
