@@ -8,7 +8,7 @@ correlated topic model, fitted to the train split. The prior is the model's Gaus
 from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
-_WORDS = "convention most_documents least_frequency"
+_WORDS = "convention stop_words most_documents least_frequency"
 _MODEL = "topics pinned covariance_prior smoothing iterations tolerance initialisation restarts"
 
 CRITIC = Critic(

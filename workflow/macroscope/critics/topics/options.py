@@ -16,6 +16,11 @@ class TopicsOptions(CrossFittedOptions):
         description="definition: words in lower case without punctuation, T(x) as the expectation over the posterior;"
         " published: words separated by white space, T(x) at the posterior's mean.",
     )
+    stop_words: Literal["language", "smart", "none"] = Field(
+        "language",
+        description="Excluded words: the list of the corpus's language; smart: the 523 English ones of SMART (released"
+        " code of the paper: as many); none, as the paper's text has it.",
+    )
     most_documents: float = Field(
         0.5, gt=0, le=1, description="Words in this share of the training documents or more are excluded."
     )

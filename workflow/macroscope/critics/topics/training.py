@@ -15,7 +15,7 @@ from macroscope.critics.topics.fitting import Fit, Settings, fit
 from macroscope.critics.topics.inference import Convergence, infer_all
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.vocabulary import TOKENIZERS, Limits, Tokenize, build_vocabulary
+from macroscope.critics.topics.vocabulary import LATEX_DEBRIS, TOKENIZERS, Limits, Tokenize, build_vocabulary
 from macroscope.critics.topics.word_counts import WordCounts, count_words
 from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
@@ -31,6 +31,8 @@ WEIGHTS = (4.0, 1.0, 0.25, 0.0)
 """Weights of the covariance's prior to choose from, as multiples of the number of training documents."""
 DEFAULT_WEIGHT = 1.0
 """Weight if no validation document can choose."""
+INFERENCE = {"definition": Convergence(1e-6, 60), "published": Convergence(1e-6, 20)}
+"""Convention -> stopping rule of the E step (published: that of ctm-c's settings)."""
 _DOCUMENTS_PER_THREAD = 500
 
 
@@ -50,7 +52,12 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
     """
     language = read_provenance(documents).options.get("language", "en")
     tokenize = TOKENIZERS[options.convention]
-    limits = Limits(stop_words(language), options.most_documents, options.least_frequency)
+    limits = Limits(
+        _excluded_words(options, language),
+        LATEX_DEBRIS[options.convention],
+        options.most_documents,
+        options.least_frequency,
+    )
     words, dropped = build_vocabulary(read_documents(documents, "train"), tokenize, limits)
     if len(words) < options.topics:
         raise MacroscopeError(
@@ -83,6 +90,12 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
         }
         write_json(folder / "validation.json", about)
     discard(checkpoints)
+
+
+def _excluded_words(options: TopicsOptions, language: str) -> frozenset[str]:
+    if options.stop_words == "none":
+        return frozenset()
+    return stop_words(language if options.stop_words == "language" else options.stop_words)
 
 
 def threads_for(documents: int, available: int) -> int:
@@ -189,6 +202,7 @@ def _fit_path(
         settings = Settings(
             topics=options.topics,
             iterations=options.iterations,
+            inference=INFERENCE[options.convention],
             tolerance=options.tolerance,
             pinned=options.pinned,
             initialisation=options.initialisation,

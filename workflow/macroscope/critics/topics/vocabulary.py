@@ -1,14 +1,13 @@
 """Vocabulary of a topic model (deng2022 Appendix F)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from macroscope.documents import Document
 from macroscope.natural_language.words import lower_case_words
 
 Tokenize = Callable[[str], list[str]]
-_LATEX_DEBRIS = ("xmath", "xcite")
 
 
 def published_words(text: str) -> list[str]:
@@ -18,6 +17,8 @@ def published_words(text: str) -> list[str]:
 
 TOKENIZERS: dict[str, Tokenize] = {"definition": lower_case_words, "published": published_words}
 """Convention -> function that splits texts into words."""
+LATEX_DEBRIS = {"definition": ("xmath", "xcite"), "published": ("xmath",)}
+"""Convention -> parts of words that stand for formulas and citations in the papers of Cohan et al. (2018)."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Limits:
     ----------
     stop_words
         Excluded words, in lower case.
+    debris
+        Parts of excluded words, in lower case.
     most_documents
         Share of documents at or above which a word is excluded as uninformative about topics.
     least_frequency
@@ -35,6 +38,7 @@ class Limits:
     """
 
     stop_words: frozenset[str]
+    debris: Sequence[str] = LATEX_DEBRIS["definition"]
     most_documents: float = 0.5
     least_frequency: int = 5
 
@@ -66,7 +70,7 @@ def build_vocabulary(
         lower = word.lower()
         if lower in limits.stop_words:
             dropped["stop word"] += 1
-        elif any(debris in lower for debris in _LATEX_DEBRIS):
+        elif any(debris in lower for debris in limits.debris):
             dropped["LaTeX debris"] += 1
         elif occurs_in[word] >= limits.most_documents * total:
             dropped["in too many documents"] += 1
