@@ -7,7 +7,7 @@ import time
 import pytest
 
 from macroscope.corpora.wikipedia import WikipediaCorpus
-from macroscope.corpora.wikipedia.pages import parse_pages
+from macroscope.corpora.wikipedia.pages import ARTICLE, parse_page, parse_pages
 from macroscope.corpora.wikipedia.parsing import PageParsers
 from macroscope.corpora.wikipedia.reading import read_dump
 from macroscope.documents import Provenance
@@ -120,6 +120,15 @@ def test_every_kind_of_dropped_page_is_counted(tmp_path):
     }
     kept = next(c.kept for c in provenance.counts if c.filter == "page id that occurred before")
     assert kept == 2
+
+
+def test_kinds_of_pages_can_be_kept():
+    pages = {"years": page(1, "1987", "Events."), "disambiguation": page(2, "It (disambiguation)", "May refer to: it.")}
+    pages["lists"] = page(3, "Things", "* [[A thing]]\n* [[Another thing]]")
+    for name, text in pages.items():
+        for keep in ([], [name], sorted(set(pages) - {name})):
+            kind = parse_page(text.encode(), frozenset(), "en", keep).kind
+            assert (kind == ARTICLE) == (name in keep)
 
 
 def hang_on_page_7(pages, hidden_prefixes):

@@ -32,4 +32,9 @@ class WikipediaCorpus(RetrievedCorpus):
             )
         return language
 
+    keep: list[Literal["years", "disambiguation", "lists"]] = Field(
+        [],
+        description="Kinds of pages to keep, which are left out otherwise: articles about years, decades and centuries;"
+        " disambiguation pages; lists, and pages that are mostly links.",
+    )
     page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")

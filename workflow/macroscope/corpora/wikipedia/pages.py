@@ -5,7 +5,7 @@ that hung.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +27,8 @@ LIST = "page that is mostly links"
 UNREADABLE = "page that cannot be parsed"
 NO_SECTIONS = "page without running text"
 
+KEPT = {"years": YEAR, "disambiguation": DISAMBIGUATION, "lists": LIST}
+"""Name in the option `keep` -> reason to leave out such a page otherwise."""
 _MOSTLY = 0.5
 _REDIRECT = re.compile(r"\s*#\s*(?:redirect|weiterleitung|redirección|redireccion|redirection|rinvia)\b", re.IGNORECASE)
 _NUMBER_OF_YEAR = r"\d{1,4}"
@@ -118,16 +120,19 @@ def parse_block(
     return ParsedBlock(parse(split.pages, hidden_prefixes), ends_dump=split.ends_dump)
 
 
-def parse_pages(pages: list[bytes], hidden_prefixes: frozenset[str], language: str = "en") -> list[Page]:
+def parse_pages(
+    pages: list[bytes], hidden_prefixes: frozenset[str], language: str = "en", keep: Collection[str] = ()
+) -> list[Page]:
     """Parse `<page>` elements, in order."""
-    return [parse_page(page, hidden_prefixes, language) for page in pages]
+    return [parse_page(page, hidden_prefixes, language, keep) for page in pages]
 
 
-def parse_page(page: bytes, hidden_prefixes: frozenset[str], language: str = "en") -> Page:
+def parse_page(page: bytes, hidden_prefixes: frozenset[str], language: str = "en", keep: Collection[str] = ()) -> Page:
     """Parse one `<page>` element: its kind, and the sections of an article.
 
-    If the page has several revisions, the last one is parsed.
+    If the page has several revisions, the last one is parsed. Kinds in `keep` (of `KEPT`) count as articles.
     """
+    kept = {KEPT[name] for name in keep}
     try:
         element = etree.fromstring(page, etree.XMLParser(huge_tree=True, resolve_entities=False))
     except etree.XMLSyntaxError:
@@ -138,7 +143,7 @@ def parse_page(page: bytes, hidden_prefixes: frozenset[str], language: str = "en
     kind = _kind_before_parsing(element, title, text)
     if kind == ARTICLE and language in FURTHER:
         kind = _kind_by_conventions(FURTHER[language], title, text)
-    if kind != ARTICLE:
+    if kind != ARTICLE and kind not in kept:
         return Page(kind, identifier, title)
     try:
         article = parse_article(choose_variants(text) if language == "zh" else text, hidden_prefixes)
@@ -146,7 +151,7 @@ def parse_page(page: bytes, hidden_prefixes: frozenset[str], language: str = "en
         return Page(UNREADABLE, identifier, title)
     if not article.sections:
         return Page(NO_SECTIONS, identifier, title)
-    if article.link_share > _MOSTLY:
+    if article.link_share > _MOSTLY and LIST not in kept:
         return Page(LIST, identifier, title)
     return Page(ARTICLE, identifier, title, article.sections, article.empty_sections)
 

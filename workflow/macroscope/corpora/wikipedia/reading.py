@@ -43,7 +43,8 @@ def read_dump(
         If the file is truncated, corrupt, or not a MediaWiki dump.
     """
     site = read_site(path)
-    parse = partial(pages.parse_pages, language=options.language)
+    keep = options.keep if isinstance(options, WikipediaCorpus) else ()
+    parse = partial(pages.parse_pages, language=options.language, keep=keep)
     provenance.source.update(file=path.name, site=site.name)
     kinds: Counter[str] = Counter()
     sections = Count(EMPTY_SECTION, 0, 0, "sections")
