@@ -12,6 +12,7 @@ from macroscope.critics.strings.options import LstmOptions, StringsOptions
 from macroscope.critics.strings.texts import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.jobs import resources_of
+from macroscope.systems.tokenizer import train_bpe
 from tests.unit.plan.plans import FOLDER, names, plan_of
 
 from .known_strings import RESAMPLING, P, sample_texts
@@ -41,6 +42,16 @@ def test_lstm_scores_are_those_of_a_plain_forward_pass(tmp_path):
             logs = distribution.model(input_ids=ids).logits.log_softmax(-1)
         expected = sum(float(logs[0, i, ids[0, i + 1]]) for i in range(ids.shape[1] - 1))
         assert log == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_pretrained_tokenizer_takes_the_place_of_one_of_the_texts(tmp_path):
+    train_bpe(iter(["w0 w1 w2 w3"] * 9), 270).save_pretrained(tmp_path / "tokenizer")
+    options = StringsOptions(
+        estimator="lstm", lstm=LstmOptions(tokenizer=str(tmp_path / "tokenizer"), hidden_size=8, epochs=1)
+    )
+    distribution = make_estimator(options, ["another text"], tmp_path).train(["w0 w1"] * 4, seed=1)
+    assert len(distribution.tokenizer) == distribution.model.config.vocab_size
+    assert distribution.tokenizer.tokenize(" w0") == ["Ġw", "0"]
 
 
 def test_finished_trainings_are_not_repeated(tmp_path, monkeypatch):

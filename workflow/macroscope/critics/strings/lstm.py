@@ -14,6 +14,8 @@ from torch.utils.data import Dataset
 from macroscope.critics.strings.options import LstmOptions
 from macroscope.critics.text_encoder import batch_by_length, tokens_per_batch
 from macroscope.files import atomic
+from macroscope.models import resolve
+from macroscope.pretrained import load_pretrained_tokenizer
 from macroscope.statistics.document_sums import Array
 from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
@@ -30,8 +32,8 @@ class LstmEstimator:
     Parameters
     ----------
     texts
-        Texts of the reference, on which the tokenizer is trained. It spells every string, so both LSTMs score the same
-        strings, and the trainings on the reference do not depend on the candidate.
+        Texts of the reference, on which the tokenizer is trained unless the options name one. It spells every string,
+        so both LSTMs score the same strings, and the trainings on the reference do not depend on the candidate.
     folder
         Folder of finished and of half-finished trainings, with which the next call goes on after a kill.
     fits
@@ -41,7 +43,11 @@ class LstmEstimator:
     def __init__(self, options: LstmOptions, texts: Sequence[str], folder: Path, fits: Sequence[Path] = ()) -> None:
         self.options, self.folder, self.fits = options, folder, fits
         self.name = f"LSTM, {options.layers} x {options.hidden_size}"
-        self.tokenizer = train_bpe(iter(texts), options.vocabulary)
+        self.tokenizer = (
+            train_bpe(iter(texts), options.vocabulary)
+            if options.tokenizer is None
+            else load_pretrained_tokenizer(resolve(options.tokenizer))
+        )
 
     def fit(
         self, reference: Sequence[str], candidate: Sequence[str], seed: int

@@ -13,8 +13,12 @@ class LstmOptions(Options):
     vocabulary: int = Field(
         4096,
         ge=300,
-        description="Size of the byte-level BPE vocabulary, trained on the control's texts (published code: that of"
-        " roberta-base).",
+        description="Size of the byte-level BPE vocabulary, trained on the control's texts.",
+    )
+    tokenizer: str | None = Field(
+        None,
+        description="Pretrained tokenizer in its place, by name or folder (published code: roberta-base, 50,265"
+        " entries).",
     )
     embedding_size: int = Field(32, ge=1, description="Width of the token embeddings.")
     hidden_size: int = Field(128, ge=1, description="Width of the hidden state.")
