@@ -95,6 +95,21 @@ class TextEncoder:
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token  # masked: its vector is never used
 
+    def keep_layers(self, number: int) -> None:
+        """Remove all layers after the first `number`, whose outputs are then the encoder's.
+
+        Raises
+        ------
+        MacroscopeError
+            If the encoder has fewer layers, or is not built like BERT.
+        """
+        layers = getattr(getattr(self.model, "encoder", None), "layer", ())
+        if number > len(layers):
+            raise MacroscopeError(
+                f"encoder {self.name!r} has {len(layers)} layers like those of BERT, not {number}; give a smaller layer"
+            )
+        self.model.encoder.layer = layers[:number]
+
     @property
     def width(self) -> int:
         """Return the dimension of an embedding."""

@@ -24,8 +24,8 @@ def published():
 
     folder = resolve("minilm").location
 
-    def f1(first, second):
-        return score(first, second, model_type=folder, num_layers=6)[2].numpy()
+    def f1(first, second, layers=6):
+        return score(first, second, model_type=folder, num_layers=layers)[2].numpy()
 
     return f1
 
@@ -35,6 +35,15 @@ def test_a_raw_score_is_that_of_bert_score(published):
     score = BertScore("minilm", FIRST, False, 0)
     assert score.baseline == 0
     assert score(FIRST, SECOND) == pytest.approx(published(FIRST, SECOND), abs=1e-5)
+    fourth = BertScore("minilm", FIRST, False, 0, layer=4)(FIRST, SECOND)
+    assert fourth == pytest.approx(published(FIRST, SECOND, 4), abs=1e-5)
+    assert not np.allclose(fourth, score(FIRST, SECOND))
+
+
+@pytest.mark.slow
+def test_a_layer_that_the_encoder_lacks():
+    with pytest.raises(MacroscopeError, match="'minilm' has 6 layers like those of BERT, not 7; give a smaller layer"):
+        BertScore("minilm", FIRST, False, 0, layer=7)(FIRST, SECOND)
 
 
 @pytest.mark.slow

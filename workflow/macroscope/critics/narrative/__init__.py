@@ -13,7 +13,8 @@ from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 _SENTENCES = "encoder pooling max_tokens precision autoencoders"
-_DAMAGE = "sentences damaged intact draws replacements candidates similarity similarity_encoder rescale"
+_SIMILARITY = "similarity similarity_encoder similarity_layer rescale"
+_DAMAGE = f"sentences damaged intact draws replacements candidates {_SIMILARITY}"
 _READINGS = ("less coherent than real text", "more uniform or repetitive than real text, not more coherent")
 _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 

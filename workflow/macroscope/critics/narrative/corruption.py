@@ -260,7 +260,8 @@ def _similarity(narratives: Narratives, options: NarrativeOptions, seed: int) ->
     """Return the similarity of sentences, the same for all splits; None if every match is accepted."""
     if options.similarity is None or not len(narratives.sentences):
         return None
-    return BertScore(options.similarity_encoder or options.encoder, narratives.sentences, options.rescale, seed)
+    encoder = options.similarity_encoder or options.encoder
+    return BertScore(encoder, narratives.sentences, options.rescale, seed, options.similarity_layer)
 
 
 def concatenate(first: Examples, second: Examples) -> Examples:

@@ -1,7 +1,8 @@
 """Quality of generated sentences: overlap with the true ones, and diversity (cai2020 Table 4; Galley et al. 2019).
 
-NIST, BLEU and METEOR are NLTK's, over the corpus and without smoothing. METEOR's synonym stage needs WordNet, which is
-downloaded with `synonyms: wordnet`; without it only equal words and equal stems match, and the metric has another name.
+BLEU is sacreBLEU's (lower case, tokens 13a), NIST and METEOR are NLTK's; all are over the corpus and without smoothing.
+METEOR's synonym stage needs WordNet, which is downloaded with `synonyms: wordnet`; without it only equal words and
+equal stems match, and the metric has another name.
 """
 
 import warnings
@@ -37,6 +38,8 @@ METRICS_SHOWN = {
 }
 _TOKEN = regex.compile(r"\p{L}[\p{L}\p{M}'’]*|\d+|[^\s\p{L}\d]")
 _MOST_RESAMPLES = 200
+ORDERS = (2, 4)
+"""Largest n of the n-grams of NIST and of BLEU."""
 
 Words = list[str]
 
@@ -81,22 +84,42 @@ def split_words(sentence: str) -> Words:
     return _TOKEN.findall(sentence.lower())
 
 
-def compute_overlap(written: Sequence[Words], true: Sequence[Words]) -> dict[str, float]:
-    """Compute NIST and BLEU over the corpus: n-gram overlap with the true sentences, the larger the better."""
-    from nltk.translate.bleu_score import corpus_bleu
+def compute_nist(written: Sequence[Words], true: Sequence[Words]) -> dict[str, float]:
+    """Compute NIST over the corpus: overlap with the true sentences in n-grams, weighted by their rarity there."""
     from nltk.translate.nist_score import corpus_nist
 
     references = [[words] for words in true]
-    metrics = {}
-    for n in (2, 4):
-        # NLTK fails if no text has an n-gram of this length.
-        counted = any(len(words) >= n for words in written)
-        metrics[f"nist_{n}"] = float(corpus_nist(references, written, n=n)) if counted else 0.0
-    for n in (2, 4):
-        metrics[f"bleu_{n}"] = (
-            float(corpus_bleu(references, written, weights=(1 / n,) * n)) if _share_ngram(written, true, n) else 0.0
-        )
-    return metrics
+    # NLTK fails if no text has an n-gram of this length.
+    counted = {n: any(len(words) >= n for words in written) for n in ORDERS}
+    return {f"nist_{n}": float(corpus_nist(references, written, n=n)) if counted[n] else 0.0 for n in ORDERS}
+
+
+def count_ngram_matches(written: Sequence[str], true: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Count what BLEU is computed from, which adds up over sentences.
+
+    Returns
+    -------
+    array sentences x 10
+        Right n-grams and all n-grams of each order from 1 to 4; length of the sentence, and of the true one, in tokens.
+    """
+    from sacrebleu import BLEU
+
+    bleu = BLEU(lowercase=True, smooth_method="none", effective_order=True)
+    scores = [bleu.sentence_score(ours, [theirs]) for ours, theirs in zip(written, true, strict=True)]
+    rows = [[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores]
+    return np.array(rows, dtype=np.int64).reshape(-1, 10)
+
+
+def compute_bleu(matches: npt.NDArray[np.int64]) -> dict[str, float]:
+    """Compute BLEU, in [0, 1], from the sums of `count_ngram_matches` over sentences."""
+    from sacrebleu import BLEU
+
+    right, counted, (length, true_length) = matches[:4].tolist(), matches[4:8].tolist(), matches[8:].tolist()
+    scores = {
+        n: BLEU.compute_bleu(right[:n], counted[:n], length, true_length, smooth_method="none", max_ngram_order=n)
+        for n in ORDERS
+    }
+    return {f"bleu_{n}": score.score / 100 for n, score in scores.items()}
 
 
 def compute_meteor(written: Sequence[Words], true: Sequence[Words], wordnet: Any = None) -> tuple[str, np.ndarray]:
@@ -138,10 +161,10 @@ def compute_generation_metrics(
     """
     generated_words, true_words = ([split_words(sentence) for sentence in sentences] for sentences in (written, true))
     name, meteors = compute_meteor(generated_words, true_words, wordnet)
+    matches = count_ngram_matches(written, true)
 
     def compute_metrics(indices: npt.NDArray[np.int64]) -> dict[str, float]:
-        metrics = compute_overlap([generated_words[i] for i in indices], [true_words[i] for i in indices])
-        return metrics | {name: float(meteors[indices].mean())}
+        return compute_bleu(matches[indices].sum(axis=0)) | {name: float(meteors[indices].mean())}
 
     values = compute_metrics(np.arange(len(generated_words)))
     rng = np.random.default_rng(resampling.seed)
@@ -151,19 +174,17 @@ def compute_generation_metrics(
         [compute_metrics(np.concatenate([members[story] for story in resample])) for resample in resamples]
     )
     # NIST weights n-grams by their rarity among the true sentences, which a resample, repeating sentences, distorts.
-    resampled[[metric for metric in resampled if str(metric).startswith("nist")]] = np.nan
-    rows = [
+    nist = compute_nist(generated_words, true_words)
+    rows: list[tuple[str, str, float, float, float]] = [
+        ("generated", metric, value, np.nan, np.nan) for metric, value in nist.items()
+    ]
+    rows += [
         ("generated", metric, value, *percentile_interval(resampled[metric], resampling.confidence))
         for metric, value in values.items()
     ]
     for source, sentences in (("generated", generated_words), ("true", true_words)):
         rows += [(source, metric, value, np.nan, np.nan) for metric, value in compute_diversity(sentences).items()]
     return pd.DataFrame(rows, columns=["of", "metric", "value", "ci_low", "ci_high"])
-
-
-def _share_ngram(written: Sequence[Words], true: Sequence[Words], n: int) -> bool:
-    """Return whether any pair of sentences shares an n-gram; if none does, BLEU is 0, and NLTK warns."""
-    return any(set(_ngrams(ours, n)) & set(_ngrams(theirs, n)) for ours, theirs in zip(written, true, strict=True))
 
 
 def _ngrams(words: Words, n: int) -> Sequence[tuple[str, ...]]:

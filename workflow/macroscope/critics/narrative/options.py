@@ -130,7 +130,9 @@ class GenerationOptions(Options):
 
     beams: int = Field(5, ge=1, description="Width of the beam search (paper: 5).")
     max_tokens: int = Field(48, ge=2, description="Largest number of tokens of a generated sentence.")
-    most_sentences: int | None = Field(2000, ge=1, description="Number of gaps to fill, the first ones; null: all.")
+    most_sentences: int | None = Field(
+        2000, ge=1, description="Number of gaps to fill, the first ones; null: all (paper)."
+    )
     synonyms: Literal["wordnet"] | None = Field(
         None,
         description="wordnet: METEOR also matches synonyms (published definition), by WordNet 3.0, which is downloaded."
@@ -193,7 +195,12 @@ class NarrativeOptions(Options):
         le=1,
         description="BERTScore F1 below which a match is dissimilar enough (paper: .7); null: no limit.",
     )
-    similarity_encoder: str | None = Field(None, description="Encoder of the BERTScore; default: `encoder`.")
+    similarity_encoder: str | None = Field(
+        None, description="Encoder of the BERTScore; default: `encoder` (bert-score's own for English: roberta-large)."
+    )
+    similarity_layer: int | None = Field(
+        None, ge=1, description="Layer whose vectors are compared; default: the last (bert-score: 17 of roberta-large)."
+    )
     rescale: bool = Field(
         True,
         description="Rescale BERTScore so that two random sentences of the corpus score 0 on average; raw scores are"

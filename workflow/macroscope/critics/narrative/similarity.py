@@ -34,15 +34,24 @@ class BertScore:
     Parameters
     ----------
     encoder
-        Name of the encoder as in the config; its last layer is used.
+        Name of the encoder as in the config.
     sentences
         Sentences of the corpus, whose random pairs give the baseline.
     rescale
         Whether to rescale F1 so that random pairs have 0 on average.
+    layer
+        Number of the layer whose vectors are compared, from 1; None: the last.
+
+    Raises
+    ------
+    MacroscopeError
+        If the encoder has no such layer; when the first pair is compared.
     """
 
-    def __init__(self, encoder: str, sentences: Sequence[str], rescale: bool, seed: int) -> None:
-        self.encoder, self.rescale = encoder, rescale
+    def __init__(
+        self, encoder: str, sentences: Sequence[str], rescale: bool, seed: int, layer: int | None = None
+    ) -> None:
+        self.encoder, self.rescale, self.layer = encoder, rescale, layer
         rng = np.random.default_rng([seed, len(sentences)])
         numbers = rng.choice(len(sentences), min(RANDOM_SENTENCES, len(sentences)), replace=False)
         self._random = [[sentences[i] for i in rng.choice(numbers, RANDOM_PAIRS)] for _ in range(2)]
@@ -99,7 +108,10 @@ class BertScore:
     def _encoder(self) -> "TextEncoder":
         from macroscope.critics.text_encoder import TextEncoder
 
-        return TextEncoder(self.encoder, "mean")
+        encoder = TextEncoder(self.encoder, "mean")
+        if self.layer is not None:
+            encoder.keep_layers(self.layer)
+        return encoder
 
 
 def _batches(first: Sequence[str], second: Sequence[str]) -> list[tuple[Sequence[str], Sequence[str]]]:
