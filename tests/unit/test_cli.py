@@ -3,6 +3,8 @@
 import errno
 import logging
 import os
+import re
+import shutil
 import subprocess
 import sys
 
@@ -112,6 +114,38 @@ def test_an_output_that_is_also_an_input_is_an_error(command, tmp_path, form):
     assert code == 1
     assert f"{link}: an output, and another argument names this file, too" in error
     assert path.read_text() == "x\n1\n2\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "gate --candidate results/r --policy p.yaml --output both --junit both",
+        "timeline results/r --output both.svg --figure=both",
+        "timeline results/r --output texts/../both.pdf --figure both",
+        "--log both rank --candidate texts --reference texts --output both",
+    ],
+)
+def test_two_outputs_of_one_path_are_an_error(command, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts").mkdir()
+    code, error = command(*arguments.split())
+    assert code == (3 if "gate" in arguments else 1)
+    assert re.search(r"both.*: two outputs have this path; give another one", error)
+    assert os.listdir(tmp_path) == ["texts"]
+
+
+def test_texts_and_an_output_in_each_other_are_an_error(command, tmp_path):
+    texts, output = tmp_path / "texts", tmp_path / "texts" / "judged"
+    output.mkdir(parents=True)
+    (output / "own.jsonl").write_text('{"text": "A fox ran."}\n')
+    real = tmp_path / "real.jsonl"
+    shutil.copy(output / "own.jsonl", real)
+    code, error = command("criticize", "--reference", real, "--candidate", texts, "--output", output)
+    assert (code, error.count("\n")) == (1, 1)
+    assert f"{output}: is in {texts}, whose files are texts; give a path outside of it" in error
+    code, error = command("criticize", "--reference", real, f"--candidate={output / 'own.jsonl'}", "--output", output)
+    assert (code, error.count("\n")) == (1, 1)
+    assert f"own.jsonl: is in the output {output}, which is replaced; copy it elsewhere" in error
 
 
 def test_control_characters_of_texts_do_not_reach_the_terminal(command, monkeypatch, tmp_path):

@@ -136,11 +136,13 @@ def require_regular(path: Path | str) -> None:
     Raises
     ------
     MacroscopeError
-        If it is a pipe, a device or a socket.
+        If it is a pipe, a device or a socket, or leads through a link to itself.
     """
     try:
         mode = os.stat(path).st_mode
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ELOOP:
+            raise MacroscopeError(f"{path}: a link that leads to itself; repair it, or give another path") from None
         return  # absent, or no path at all
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         what = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
@@ -160,8 +162,8 @@ def require_folder(path: Path) -> None:
         raise MacroscopeError(f"{path}: {what}, and results are to be written into it; rename or remove it")
 
 
-def require_replaceable(path: Path, beginning: str) -> None:
-    """Check that an output is absent, empty, or a file of this program, which begins with `beginning`.
+def require_replaceable(path: Path, mark: str, anywhere: bool = False) -> None:
+    """Check that an output is absent, empty, or a file of this program, which begins with `mark`, or holds it anywhere.
 
     Raises
     ------
@@ -171,8 +173,8 @@ def require_replaceable(path: Path, beginning: str) -> None:
     require_regular(path)
     if path.is_file():
         with path.open("rb") as stream:
-            first = stream.read(len(beginning.encode()))
-        if first in (b"", beginning.encode()):
+            content = stream.read(-1 if anywhere else len(mark.encode()))
+        if not content or mark.encode() in content:
             return
     if path.exists():
         raise MacroscopeError(f"{path}: exists, and is not an earlier output of this command; give another path")

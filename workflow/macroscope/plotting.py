@@ -31,7 +31,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from macroscope.colours import GREEN
-from macroscope.files import atomic
+from macroscope.files import atomic, require_replaceable
 from macroscope.number_formats import RAISED
 from macroscope.options import READABLE_NAMES
 
@@ -57,6 +57,8 @@ MOST_LAYOUTS = 5
 """Largest number of times that a figure grows."""
 FONT = "DejaVu Sans"
 """Font of all figures, which Matplotlib brings; characters that it lacks are in an installed font that has them."""
+SUFFIXES = {".svg": "Date", ".pdf": "CreationDate"}
+"""Suffixes of a figure's files -> the entry of their metadata with the date."""
 _BOXES = "Last Resort"
 """Font that has a box for every character."""
 
@@ -295,18 +297,31 @@ def _missing_inches(figure: Figure) -> Array:
     return np.where(overhang > TOLERANCE, overhang, 0) + np.where(small > TOLERANCE, small, 0)
 
 
-def save(figure: Figure, stem: Path) -> None:
-    """Write `<stem>.svg` and `<stem>.pdf`, without a date in them, and close the figure."""
+def require_replaceable_figure(stem: Path, title: str) -> None:
+    """Check that `save` may write a figure that a user asked for: its files are absent, or of the same title.
+
+    Raises
+    ------
+    MacroscopeError
+        If they are others.
+    """
+    for suffix in SUFFIXES:
+        require_replaceable(stem.with_name(stem.name + suffix), title, anywhere=True)
+
+
+def save(figure: Figure, stem: Path, title: str | None = None) -> None:
+    """Write `<stem>.svg` and `<stem>.pdf`, with a title but without a date in their metadata, and close the figure."""
     texts = figure.findobj(Text)
     fonts = fonts_for({character for text in texts for character in text.get_text() if not character.isspace()})
     if len(fonts) > 1:
         for text in texts:
             text.set_fontfamily(fonts)
+    titled = {"Title": title} if title is not None else {}
     with style():
         fit(figure)
-        for suffix, metadata in ((".svg", {"Date": None}), (".pdf", {"CreationDate": None})):
+        for suffix, date in SUFFIXES.items():
             with atomic(stem.with_name(stem.name + suffix)) as temporary:
-                figure.savefig(temporary, format=suffix[1:], metadata=metadata)
+                figure.savefig(temporary, format=suffix[1:], metadata={date: None, **titled})
     plt.close(figure)
 
 

@@ -45,6 +45,13 @@ def answers(study, tmp_path):
     return tmp_path / "answers"
 
 
+def test_a_pipe_among_the_answers_is_no_file_to_wait_for(study, answers):
+    folder, _ = study
+    os.mkfifo(answers / "ann.json")
+    with pytest.raises(MacroscopeError, match=r"ann\.json: a pipe, not a file"):
+        read_answers(read_key(folder), [answers])
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [

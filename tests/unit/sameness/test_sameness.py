@@ -10,7 +10,15 @@ from macroscope.criticize.inputs import GivenFields
 from macroscope.errors import MacroscopeError
 from macroscope.sameness import texts as sameness_texts
 from macroscope.sameness.measure import REFERENCE, measure_sameness
-from macroscope.sameness.page import list_common_phrases, require_replaceable_folder, summarize, write_page
+from macroscope.sameness.page import (
+    PAGE,
+    PHRASES,
+    TABLE,
+    list_common_phrases,
+    require_replaceable_folder,
+    summarize,
+    write_page,
+)
 from macroscope.sameness.views import VIEWS
 
 WORDS = 40
@@ -139,3 +147,10 @@ def test_folders_of_others_are_not_replaced(tmp_path):
     with pytest.raises(MacroscopeError, match="holds other files"):
         require_replaceable_folder(tmp_path)
     require_replaceable_folder(tmp_path / "absent")
+    for name in (PAGE, TABLE, PHRASES, "within.svg"):
+        (tmp_path / "earlier").mkdir(exist_ok=True)
+        (tmp_path / "earlier" / name).touch()
+    require_replaceable_folder(tmp_path / "earlier")
+    (tmp_path / "earlier" / "notes.txt").write_text("mine, on the page")
+    with pytest.raises(MacroscopeError, match="holds other files"):
+        require_replaceable_folder(tmp_path / "earlier")

@@ -183,6 +183,13 @@ def test_the_command_prints_and_writes(make_runs, tmp_path):
     assert done.exit_code == 0, done.output
     assert "step-1  0.6 [0.55, 0.65]" in done.output
     assert {"t.csv", "t.svg", "t.pdf"} <= {path.name for path in tmp_path.iterdir()}
+    assert CliRunner().invoke(app, ["timeline", *runs, *files]).exit_code == 0  # its own files are replaced
+    for suffix in (".svg", ".pdf"):
+        (tmp_path / f"keep{suffix}").write_text("mine")
+        with pytest.raises(MacroscopeError, match=rf"keep\{suffix}: exists, and is not an earlier output"):
+            CliRunner().invoke(app, ["timeline", *runs, "--figure", str(tmp_path / "keep")], catch_exceptions=False)
+        assert (tmp_path / f"keep{suffix}").read_text() == "mine"
+        (tmp_path / f"keep{suffix}").unlink()
     printed = CliRunner().invoke(app, ["timeline", *runs, "--json"]).output
     assert [entry["point"] for entry in json.loads(printed)] == ["step-0", "step-1"]
 

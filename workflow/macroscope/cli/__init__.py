@@ -9,7 +9,7 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +22,7 @@ from macroscope.cli.criticize import criticize
 from macroscope.cli.experiments import experiments
 from macroscope.cli.export import export
 from macroscope.cli.gate import WithoutVerdict, gate
+from macroscope.cli.paths import LONGEST_PATH, require_paths
 from macroscope.cli.rank import rank
 from macroscope.cli.run import PASSED_ON, demo, run
 from macroscope.cli.sameness import sameness
@@ -35,7 +36,7 @@ from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
 from macroscope.extras import describe_clash, extra_with, name_command
-from macroscope.files import errors_about, require_regular, write_text
+from macroscope.files import errors_about, write_text
 
 
 def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None, **others: Any) -> None:
@@ -96,12 +97,6 @@ _OTHER_ADVICE = "repair it, or give another place"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
 """Threshold of the garbage collector: Python's 700 makes imports, most of a short job, a tenth slower."""
-_OUTPUTS = frozenset({"--output", "--junit", "--record"})
-"""Flags of files to write."""
-_LONGEST_PATH = 1000
-"""Bytes of the longest argument that may be a path; longer ones are options."""
-
-
 _LINES = "\n\t"
 """Control characters that texts for a terminal may have."""
 
@@ -178,7 +173,7 @@ def main() -> None:
         if (stream := getattr(sys, name)) is not None:  # a service may have closed it
             setattr(sys, name, _SafeStream(stream))
     try:
-        _require_files(sys.argv[1:])
+        require_paths(sys.argv[1:])
         with blame_plugins():
             command()()
     except WithoutVerdict as error:
@@ -244,28 +239,6 @@ def _fail(sentence: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _require_files(arguments: Sequence[str]) -> None:
-    """Check the paths among arguments, which may stand after a name and "=".
-
-    Raises
-    ------
-    MacroscopeError
-        If one is a pipe or a device, unless it is the log, or if an output is a file that another argument names, too.
-    """
-    outputs: list[str] = []
-    others: list[str] = []
-    for before, argument in zip(["", *arguments], arguments, strict=False):
-        flag, sign, value = argument.partition("=")
-        for text in (argument, value):
-            if before != "--log" and len(os.fsencode(text)) <= _LONGEST_PATH:
-                require_regular(text)
-                if os.path.isfile(text):
-                    (outputs if before in _OUTPUTS or (sign and flag in _OUTPUTS) else others).append(text)
-    for number, output in enumerate(outputs):
-        if any(os.path.samefile(output, other) for other in (*others, *outputs[:number])):
-            raise MacroscopeError(f"{output}: an output, and another argument names this file, too; give another path")
-
-
 def _may_be_of_damage(error: BaseException) -> bool:
     """Return whether a damaged Parquet file may have caused an error; errors of the system have a number."""
     is_arrow = type(error).__module__.startswith("pyarrow")
@@ -294,7 +267,7 @@ def _parquet_files(arguments: Iterable[str]) -> Iterator[Path]:
     """Yield the Parquet files that arguments name, as they are or after a name and "="."""
     for argument in arguments:
         for text in dict.fromkeys((argument, argument.partition("=")[2])):
-            if not text or len(os.fsencode(text)) > _LONGEST_PATH:
+            if not text or len(os.fsencode(text)) > LONGEST_PATH:
                 continue
             path = Path(text)
             if path.suffix == ".parquet" and path.is_file():

@@ -7,6 +7,9 @@ import typer
 
 from macroscope.printing import Json, print_table
 
+_TITLE = "macroscope timeline"
+"""Title in the metadata of the figure."""
+
 
 def timeline(
     runs: Annotated[
@@ -38,13 +41,17 @@ def timeline(
 
     points = read_points(runs)
     table = make_table(points, critic or (), statistic or ())
+    if figure is not None:
+        from macroscope.plotting import require_replaceable_figure
+
+        require_replaceable_figure(figure, _TITLE)
     if output is not None:
         write_output(table, output)
     if figure is not None:
         from macroscope.plotting import save
         from macroscope.timelines.figure import plot_timeline
 
-        save(plot_timeline(table, find_first_change(table), 100 * points[0].run.confidence), figure)
+        save(plot_timeline(table, find_first_change(table), 100 * points[0].run.confidence), figure, _TITLE)
     if json:
         print_table(table, json)
         return

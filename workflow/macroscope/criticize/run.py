@@ -211,6 +211,6 @@ def _require_usable(path: Path, exists: bool = True) -> None:
     if exists and not path.exists():
         raise MacroscopeError(f"{path}: no such file or folder")
     try:
-        require_usable(str(path.resolve()))
+        require_usable(os.path.realpath(path))
     except ValueError as error:
         raise MacroscopeError(str(error)) from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_as, parse_json, read_json
+from macroscope.files import parse_as, parse_json, read_json, require_regular
 from macroscope.human.annotation_form import FORMAT, KEY, VERSION
 from macroscope.human.key import Key
 from macroscope.human.questionnaire import Questionnaire
@@ -157,6 +157,8 @@ def _list_files(paths: Sequence[Path]) -> list[Path]:
         if not inside:
             raise MacroscopeError(f"{path}: no exported answers (.json) in this folder")
         files += inside
+    for file in files:
+        require_regular(file)
     return list(dict.fromkeys(files))
 
 

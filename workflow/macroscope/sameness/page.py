@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from macroscope import __version__
 from macroscope.errors import MacroscopeError
 from macroscope.files import CAPTIONS, atomic, require_folder
-from macroscope.plotting import save
+from macroscope.plotting import SUFFIXES, save
 from macroscope.reporting.html_blocks import html_table, inline_svg
 from macroscope.sameness.figures import plot_estimates, plot_matrix
 from macroscope.sameness.measure import CONFIDENCE, REFERENCE, Sameness
@@ -37,7 +37,8 @@ def require_replaceable_folder(folder: Path) -> None:
     """
     require_folder(folder)
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    if names and not {PAGE, TABLE, PHRASES} <= names:
+    others = [name for name in names - {PAGE, TABLE, PHRASES} if not name.endswith(tuple(SUFFIXES))]
+    if names and (others or not {PAGE, TABLE, PHRASES} <= names):
         raise MacroscopeError(f"{folder}: holds other files; give another folder")
 
 

@@ -80,11 +80,11 @@ def test_texts_longer_than_any_document(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [*PLAIN, ".txt"])
-def test_texts_with_nuls(kind, tmp_path):
+def test_texts_full_of_nuls(kind, tmp_path):
     """They are no texts: programs, images, or texts in another encoding."""
-    text = PLAIN.get(kind, "A fox ran.").replace("fox", "f\\u0000x" if kind.startswith(".json") else "f\0x")
-    (tmp_path / f"mine{kind}").write_text(text)
-    with pytest.raises(MacroscopeError, match=r"character 4 of a text is NUL, .*; save it as UTF-8"):
+    nul = "\\u0000" if kind.startswith(".json") else "\0"
+    (tmp_path / f"mine{kind}").write_text(PLAIN.get(kind, "A fox ran.").replace("fox", f"f{2 * nul}x"))
+    with pytest.raises(MacroscopeError, match=r"18% of a text are NULs, .*; save it as UTF-8"):
         read(tmp_path / f"mine{kind}")
 
 

@@ -29,6 +29,8 @@ with lines that were joined; number of documents so far without an id of their o
 
 LONGEST_TEXT, LONGEST_ID = 1 << 24, 10_000
 """Most characters of a text, three times the longest novels in one volume, and of an id, which may be a prompt."""
+_MOST_NULS = 0.1
+"""Largest share of NULs in a text."""
 
 
 @dataclass(frozen=True)
@@ -179,16 +181,19 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _require_text(text: str, where: str) -> None:
-    """Check that a string can be a text that somebody wrote: not endless, and without NULs."""
+    """Check that a string can be a text that somebody wrote: not endless, and not full of NULs.
+
+    A single NUL is named by the profile, as other rare characters are.
+    """
     if len(text) > LONGEST_TEXT:
         raise MacroscopeError(
             f"{where}: a text of {len(text):,} characters, and no document has more than {LONGEST_TEXT:,}; give its"
             " documents one by one (of a text file: --separator)"
         )
-    if (place := text.find("\0")) >= 0:
+    if (share := text.count("\0") / max(1, len(text))) > _MOST_NULS:
         raise MacroscopeError(
-            f"{where}: character {place + 1:,} of a text is NUL, as in files that are no text, or in another encoding"
-            " (UTF-16, UTF-32); save it as UTF-8, or write it again without NULs"
+            f"{where}: {share:.0%} of a text are NULs, as in files that are no text, or in another encoding (UTF-16,"
+            " UTF-32); save it as UTF-8"
         )
 
 
