@@ -1,6 +1,8 @@
 """The exception for bad inputs: the only one of this package that is meant for users."""
 
 import difflib
+import errno
+import os
 import re
 from collections.abc import Iterable
 
@@ -12,6 +14,21 @@ IN_PART = 5
 """Exit status of a run that reports what finished, without what failed."""
 _LONGEST = 2000
 """Most characters of a sentence: it may quote a name or an id of any length."""
+_ADVICE = {
+    errno.ENOSPC: "free some and run the same command again",
+    errno.EDQUOT: "free some and run the same command again",
+    errno.EFBIG: "raise the limit of the size of files (ulimit -f), or give a place without one",
+    errno.EACCES: "change its permissions, or give another place",
+    errno.EPERM: "change its permissions, or give another place",
+    errno.EROFS: "give a place that can be written",
+    errno.ENOTDIR: "give a place below a folder",
+    errno.EISDIR: "give a file",
+    errno.EEXIST: "give another place",
+    errno.ENAMETOOLONG: "give a shorter name",
+}
+"""Errors of the system that a user can repair -> advice."""
+_OTHER_ADVICE = "repair it, or give another place"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Characters that move a terminal's cursor, change its state or reverse its text, and those that XML cannot hold."""
@@ -57,3 +74,12 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     if close:
         return f"; did you mean '{close[0]}'?"
     return f"; valid here: {', '.join(names)}" if names else ""
+
+
+def describe_system_error(error: BaseException) -> str | None:
+    """Return a sentence about an error of the operating system that a user can repair; None for other errors."""
+    if isinstance(error, OSError) and error.errno is not None and (error.filename or error.errno in _ADVICE):
+        return f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE.get(error.errno, _OTHER_ADVICE)}"
+    # Libraries that write files raise their own errors, which quote the system's message.
+    quoted = (number for number in _FULL if not isinstance(error, OSError) and os.strerror(number) in str(error))
+    return next((f"the disk: {os.strerror(number)}; {_ADVICE[number]}" for number in quoted), None)

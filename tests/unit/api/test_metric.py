@@ -59,6 +59,39 @@ def test_added_texts_are_computed_once(compared):
     assert [record["text"] for record in compared["mine"]] == ["c"]
 
 
+def test_a_failed_call_leaves_no_text_behind(compared):
+    metric = MacroscopeMetric()
+    metric.add(predictions="a", references="x")
+    for given in (
+        {"predictions": ["b"]},
+        {"predictions": ["b"], "references": [["y", "z"]]},
+        {"predictions": ["b"], "references": []},
+    ):
+        with pytest.raises(MacroscopeError):
+            metric.compute(**given)
+        metric.compute(predictions=["c"], references=["z"])
+        assert [record["text"] for record in compared["mine"]] == ["c"]
+
+
+def test_a_batch_with_something_else_than_a_text_is_not_added(compared):
+    metric = MacroscopeMetric()
+    for predictions, references in (("abc", ["x"]), (["a"], "x"), ([None], ["x"]), (["a"], [None]), (["a"], [[None]])):
+        with pytest.raises(MacroscopeError, match=r"(predictions|references)(\[0\])*: .* does not fit; give a"):
+            metric.add_batch(predictions=predictions, references=references)
+    metric.compute(predictions=["c"], references=["z"])
+    assert [record["text"] for record in compared["mine"]] == ["c"]
+
+
+def test_texts_are_added_to_those_of_earlier_batches(compared):
+    metric = MacroscopeMetric()
+    metric.add(predictions="a", references="x")
+    metric.compute(predictions=["b"], references=["y"])
+    assert [record["text"] for record in compared["mine"]] == ["a", "b"]
+    metric.add(predictions="a", references="x")
+    with pytest.raises(MacroscopeError, match="give both, or none after `add_batch`"):
+        metric.compute(predictions=["b"])
+
+
 def test_evaluate_combines_it(compared):
     evaluate = pytest.importorskip("evaluate")
     combined = evaluate.combine([MacroscopeMetric()])

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from macroscope.api.arguments import ChosenCritics, checked
 from macroscope.api.inputs import write_sides
 from macroscope.api.messages import translated_errors, without_logs
 from macroscope.api.result import Comparison, require_new
@@ -44,11 +45,12 @@ _TEXTS = "texts"
 """Folder for texts that are given as objects."""
 
 
+@checked
 def compare(
     reference: Any,
     candidates: Any,
     *,
-    critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+    critics: ChosenCritics = (),
     text_field: str | None = None,
     prompt_field: str | None = None,
     id_field: str | None = None,
@@ -122,10 +124,10 @@ def compare(
         os.environ.update(caches(folder))
         plan = _make_tables(plan, folder, cores, progress, keep is not None)
     except BaseException as error:
-        if keep is None:
+        if keep is None or not (folder / run.CONFIG).exists():  # refused before anything ran: the folder was empty
             shutil.rmtree(folder, ignore_errors=True)
-            if isinstance(error, MacroscopeError):
-                error.args = (without_logs(str(error), folder),)
+        if keep is None and isinstance(error, MacroscopeError):
+            error.args = (without_logs(str(error), folder),)
         raise
 
     def make_report() -> None:

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 import macroscope.critics
+from macroscope.api.arguments import checked
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.critics import get_critic
@@ -49,6 +50,7 @@ critics = cast(Critics, macroscope.critics)
 """The room of the critics, under its public type."""
 
 
+@checked
 def judge(critic: str, real: Any, mine: Any, /, **arguments: Any) -> Comparison:
     """Judge texts by one critic.
 

@@ -2,10 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from macroscope.api.arguments import convert
 from macroscope.errors import MacroscopeError
 from macroscope.options import fit_for_paths
 from macroscope.phrases import format_count
@@ -37,7 +38,11 @@ def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
         path = folder / f"{name}.parquet"
         _write_table(texts, path)
         return [path]
-    if isinstance(texts, Mapping) or not isinstance(texts, Iterable):
+    if (
+        isinstance(texts, Mapping | bytes | bytearray)
+        or not hasattr(texts, "__iter__")
+        or getattr(texts, "ndim", 1) == 0
+    ):
         raise _wrong(name, texts)
     items = list(texts)
     if items and all(isinstance(item, os.PathLike) for item in items):
@@ -104,7 +109,7 @@ def _link(path: Path, folder: Path, name: str) -> Path:
 
 def _require_path(given: str | os.PathLike[str], name: str) -> Path:
     """Return the absolute path of a file or folder; an error if it is a text, which no path looks like."""
-    path = os.fspath(given)
+    path = os.fspath(convert(given, Path, name))
     if "\n" in path or max(map(len, path.split("/"))) > _LONGEST_NAME:
         raise MacroscopeError(f"{name}: a string is the path of a file or folder, and this one is a text; give [text]")
     return Path(path).resolve()

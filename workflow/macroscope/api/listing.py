@@ -2,11 +2,13 @@
 
 import pandas as pd
 
+from macroscope.api.arguments import checked
 from macroscope.config.language_table import language_fits
 from macroscope.critics import critics
 from macroscope.natural_language.languages import LANGUAGES
 
 
+@checked
 def list_critics() -> pd.DataFrame:
     """List the installed critics.
 
@@ -30,6 +32,7 @@ def list_critics() -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("critic")
 
 
+@checked
 def list_languages() -> pd.DataFrame:
     """List the languages that are recognized, and which critics can judge them with default options.
 

@@ -1,8 +1,9 @@
 """A metric in the manner of Hugging Face's `evaluate`, without that library: `compute(predictions=, references=)`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from macroscope.api.arguments import ChosenCritics, checked, convert
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.errors import MacroscopeError
@@ -37,9 +38,10 @@ class MacroscopeMetric:
 
     name = "macroscope"
 
+    @checked
     def __init__(
         self,
-        critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+        critics: ChosenCritics = (),
         *,
         seed: int = 1,
         n_jobs: int | None = None,
@@ -47,22 +49,24 @@ class MacroscopeMetric:
     ) -> None:
         self._arguments: dict[str, Any] = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
         self._paired = paired
-        self._added: dict[str, list[Any]] = {name: [] for name in _NAMES}
+        self._added: list[tuple[list[str], list[str]]] = []
         self.result: Comparison | None = None
 
+    @checked
     def add(self, *, predictions: str, references: Any) -> None:
         """Add a prediction and its reference."""
         self.add_batch(predictions=[predictions], references=[references])
 
+    @checked
     def add_batch(self, *, predictions: Sequence[str], references: Sequence[Any]) -> None:
-        """Add predictions and their references."""
-        self._added["predictions"] += predictions
-        self._added["references"] += references
+        """Add predictions and their references; none of them if one is not a text."""
+        self._added.append((list(predictions), _only_references(references)))
 
+    @checked
     def compute(
         self, *, predictions: Sequence[str] | None = None, references: Sequence[Any] | None = None
     ) -> dict[str, float]:
-        """Judge the predictions, or those that were added.
+        """Judge the predictions, and those that were added; afterwards, none are.
 
         Parameters
         ----------
@@ -81,10 +85,13 @@ class MacroscopeMetric:
         MacroscopeError
             If the numbers of paired texts differ, or as in `macroscope.compare`.
         """
+        batches, self._added = self._added, []
         if predictions is not None and references is not None:
-            self.add_batch(predictions=predictions, references=references)
-        mine, real = self._added["predictions"], [_only(reference) for reference in self._added["references"]]
-        self._added = {name: [] for name in _NAMES}
+            batches.append((list(predictions), _only_references(references)))
+        elif predictions is not None or references is not None:
+            raise MacroscopeError("predictions or references alone; give both, or none after `add_batch`")
+        mine = [text for texts, _ in batches for text in texts]
+        real = [text for _, texts in batches for text in texts]
         if self._paired and len(mine) != len(real):
             raise MacroscopeError(
                 f"{len(mine)} predictions and {len(real)} references; give one reference each, or paired=False"
@@ -103,14 +110,16 @@ class MacroscopeMetric:
         return list(_NAMES)
 
 
-def _only(reference: Any) -> str:
-    """Return a reference, or the only one of a list."""
-    if isinstance(reference, str):
-        return reference
-    texts = list(reference)
-    if len(texts) != 1:
-        raise MacroscopeError(f"{len(texts)} references for one prediction; give one")
-    return str(texts[0])
+def _only_references(references: Sequence[Any]) -> list[str]:
+    """Return references, each of which is a text or a list of one."""
+    texts = []
+    for number, reference in enumerate(references):
+        name = f"references[{number}]"
+        given = convert(reference, str | Sequence[str], name)
+        if isinstance(given, list) and len(given) != 1:
+            raise MacroscopeError(f"{name}: {len(given)} references for one prediction; give one")
+        texts.append(given if isinstance(given, str) else given[0])
+    return texts
 
 
 def _numbered(texts: Sequence[str]) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from macroscope.api.arguments import checked
 from macroscope.api.scorecard_html import render_html
 from macroscope.config.schema import load_config
 from macroscope.critics.attributions import read_attributions
@@ -126,8 +127,9 @@ class Comparison:
         """Return the place of a file of the run."""
         return self.folder / Path(path).relative_to(self._plan.results)
 
+    @checked
     def report(self, folder: str | Path) -> Path:
-        """Write the report into a folder, and return its first page, `report.html`.
+        """Write the report into a new or empty folder, and return its first page, `report.html`.
 
         It is the report of `macroscope criticize`, with pages, figures, tables and readable texts, and opens offline.
         The first call makes it, which takes a few seconds more.
@@ -135,17 +137,18 @@ class Comparison:
         Raises
         ------
         MacroscopeError
-            If a job failed.
+            If the folder holds other things, or a job failed.
         """
+        target = require_new(folder, "report(folder)")
         self._make_report()
-        target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         for name in _REPORT:
             made = self.folder / name
             with atomic(target / name) as path:
                 (shutil.copytree if made.is_dir() else shutil.copyfile)(made, path)
-        return target / _REPORT[0]
+        return Path(folder) / _REPORT[0]
 
+    @checked
     def save(self, folder: str | Path) -> Path:
         """Save the result with its report into a new or empty folder, and return the folder of the run in it.
 
@@ -197,6 +200,7 @@ class Comparison:
         return render_html(scorecards, self._plan.config.statistics.margin, self._remarks)
 
 
+@checked
 def load(folder: str | Path) -> Comparison:
     """Load a saved result, or that of any finished run.
 

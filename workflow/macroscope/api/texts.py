@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from macroscope.api.arguments import checked
 from macroscope.api.inputs import write_collection, write_sides
 from macroscope.api.messages import translated_errors
 from macroscope.corpora.files import FieldNames
@@ -26,6 +27,7 @@ log = logging.getLogger("macroscope")
 _COLUMNS = ("id", "split", "title", "label", "prompt", "text", "sections")
 
 
+@checked
 def read_texts(
     texts: Any,
     *,
@@ -73,6 +75,7 @@ def read_texts(
         return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
 
 
+@checked
 def profile(
     reference: Any,
     candidates: Any,

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import pandas as pd
 from matplotlib.figure import Figure
 
+from macroscope.api.arguments import checked
 from macroscope.api.result import Comparison
 from macroscope.timelines.changes import Change, describe_first_change, find_first_change, make_table, shown_table
 from macroscope.timelines.figure import plot_timeline
@@ -48,6 +49,7 @@ class Timeline:
         return f"{shown_table(self.table).to_html()}<p>{escape(describe_first_change(self.table))}</p>"
 
 
+@checked
 def timeline(
     runs: Iterable[GivenRun] | Mapping[str, GivenRun],
     *,

@@ -1,13 +1,17 @@
 """A callback of Hugging Face's `Trainer`: it samples texts at every evaluation, judges them, and keeps the results."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from macroscope.api.arguments import ChosenCritics, checked, convert
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.api.timeline import Timeline, timeline
+from macroscope.criticize.folder import require_ours
+from macroscope.criticize.run import CONFIG
 from macroscope.errors import MacroscopeError
 from macroscope.extras import name_command
 from macroscope.reporting.scorecard import without_empty_cells
@@ -23,7 +27,8 @@ except ModuleNotFoundError:
 
 log = logging.getLogger("macroscope")
 _SYSTEM = "model"
-"""Name of the system in the results of all steps."""
+_METRIC = "eval_macroscope_"
+"""Name of the system in the results of all steps, and beginning of the names of the metrics."""
 
 
 class MacroscopeCallback(TrainerCallback):
@@ -31,8 +36,8 @@ class MacroscopeCallback(TrainerCallback):
 
     The folder has a run per evaluation, `step-00001000`, which `macroscope timeline FOLDER/step-*` and `timeline` read.
     The detectability by each critic is in the metrics of the evaluation, as `eval_macroscope_<critic>`, so that
-    `metric_for_best_model` may name it; smaller is better. Training goes on if the texts cannot be judged: a warning
-    has the reason.
+    `metric_for_best_model` may name it; smaller is better. Training goes on whatever happens to a step: one warning has
+    the reason, its metric is NaN, and its folder is judged anew if a resumed training evaluates the step again.
 
     Parameters
     ----------
@@ -57,6 +62,7 @@ class MacroscopeCallback(TrainerCallback):
     >>> callback.timeline().plot()  # doctest: +SKIP
     """
 
+    @checked
     def __init__(
         self,
         reference: Any,
@@ -65,7 +71,7 @@ class MacroscopeCallback(TrainerCallback):
         prompts: Sequence[str] = (),
         max_new_tokens: int = 256,
         sample: Callable[[Any, Any], Sequence[str]] | None = None,
-        critics: str | Iterable[str] | Mapping[str, Mapping[str, Any]] = (),
+        critics: ChosenCritics = (),
         seed: int = 1,
         n_jobs: int | None = None,
     ) -> None:
@@ -75,19 +81,42 @@ class MacroscopeCallback(TrainerCallback):
         self._sample = sample or (lambda model, tokenizer: sample_texts(model, tokenizer, prompts, max_new_tokens))
         self._arguments: dict[str, Any] = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
         self._seed = seed
+        self._warned: set[str] = set()
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
         """Sample texts of the model and judge them; only the first process does."""
         if not state.is_world_process_zero:
             return
-        model, folder = given["model"], self.folder / f"step-{state.global_step:08d}"
+        metrics = given.get("metrics")
+        metrics = {} if metrics is None else metrics
         try:
-            texts = _without_traces(model, self._seed, lambda: self._sample(model, given.get("processing_class")))
-            result = compare(self._reference, {_SYSTEM: texts}, progress=False, keep=folder, **self._arguments)
-        except MacroscopeError as error:
-            log.warning("step %d is not judged: %s", state.global_step, error)
-            return
-        (given.get("metrics") or {}).update(_metrics(result))
+            metrics.update(_metrics(self._judge(state.global_step, given["model"], given.get("processing_class"))))
+        except Exception as error:  # of a user's function, of a disk: no evaluation is worth a training
+            self._warn(state.global_step, error)
+            best = str(args.metric_for_best_model or "")
+            best = best if best.startswith("eval_") else f"eval_{best}"
+            if best.startswith(_METRIC):  # the Trainer ends if it is absent
+                metrics.setdefault(best, float("nan"))
+
+    def _judge(self, step: int, model: Any, tokenizer: Any) -> Comparison:
+        """Judge the texts of a step; what an earlier training left of it is removed."""
+        given = _without_traces(model, self._seed, lambda: self._sample(model, tokenizer))
+        texts = convert(given, Sequence[str], "the result of `sample`")
+        folder = self.folder / f"step-{step:08d}"
+        if (folder / CONFIG).exists():
+            require_ours(folder / CONFIG)
+            shutil.rmtree(folder)
+        return compare(self._reference, {_SYSTEM: texts}, progress=False, keep=folder, **self._arguments)
+
+    def _warn(self, step: int, error: Exception) -> None:
+        """Warn of a step that is not judged, once for each reason."""
+        is_expected = isinstance(error, MacroscopeError)
+        reason = str(error) if is_expected else f"{type(error).__name__}: {error}"
+        if reason not in self._warned:
+            self._warned.add(reason)
+            log.warning(
+                "step %d is not judged, and the training goes on: %s", step, reason, exc_info=not is_expected and error
+            )
 
     def timeline(self) -> Timeline:
         """Return the timeline of the evaluations in the folder.
@@ -119,14 +148,14 @@ def sample_texts(model: Any, tokenizer: Any, prompts: Sequence[str], max_new_tok
     return texts
 
 
-def _without_traces(model: Any, seed: int, sample: Callable[[], Sequence[str]]) -> list[str]:
-    """Return sampled texts; the model's mode and the random numbers of the training are as before."""
+def _without_traces(model: Any, seed: int, sample: Callable[[], Any]) -> Any:
+    """Return what a function samples; the model's mode and the random numbers of the training are as before."""
     is_training = model.training
     model.eval()
     try:
         with torch.random.fork_rng(), torch.no_grad():
             torch.manual_seed(seed)
-            return list(sample())
+            return sample()
     finally:
         model.train(is_training)
 
@@ -134,6 +163,4 @@ def _without_traces(model: Any, seed: int, sample: Callable[[], Sequence[str]]) 
 def _metrics(result: Comparison) -> dict[str, float]:
     """Return the detectability by each critic, as metrics of an evaluation."""
     rows = without_empty_cells(result.detectability)
-    return {
-        f"eval_macroscope_{row.critic}": float(row.c2st_auc) for row in rows[rows["system"] == _SYSTEM].itertuples()
-    }
+    return {f"{_METRIC}{row.critic}": float(row.c2st_auc) for row in rows[rows["system"] == _SYSTEM].itertuples()}

@@ -3,7 +3,6 @@
 Verbs import what they run inside their bodies, so that `macroscope --help` starts at once.
 """
 
-import errno
 import gc
 import io
 import logging
@@ -31,7 +30,14 @@ from macroscope.cli.sentences import sentences
 from macroscope.cli.timeline import timeline
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
-from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError, escape_controls
+from macroscope.errors import (
+    FAILED,
+    UNEXPECTED,
+    MacroscopeError,
+    UsageError,
+    describe_system_error,
+    escape_controls,
+)
 from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
@@ -80,21 +86,6 @@ app.add_typer(reporting.app, name="reporting", rich_help_panel=DEVELOPERS)
 
 log = logging.getLogger("macroscope")
 
-_ADVICE = {
-    errno.ENOSPC: "free some and run the same command again",
-    errno.EDQUOT: "free some and run the same command again",
-    errno.EFBIG: "raise the limit of the size of files (ulimit -f), or give a place without one",
-    errno.EACCES: "change its permissions, or give another place",
-    errno.EPERM: "change its permissions, or give another place",
-    errno.EROFS: "give a place that can be written",
-    errno.ENOTDIR: "give a place below a folder",
-    errno.EISDIR: "give a file",
-    errno.EEXIST: "give another place",
-    errno.ENAMETOOLONG: "give a shorter name",
-}
-"""Errors of the system that a user can repair -> advice."""
-_OTHER_ADVICE = "repair it, or give another place"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
 """Threshold of the garbage collector: Python's 700 makes imports, most of a short job, a tenth slower."""
 _LINES = "\n\t"
@@ -220,12 +211,8 @@ def _repairable(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, ModuleNotFoundError) and (extra := extra_with((error.name or "").partition(".")[0])):
         return f"the package {error.name} is not installed; {name_command(extra)}"
-    if isinstance(error, OSError) and error.errno is not None and (error.filename or error.errno in _ADVICE):
-        return f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE.get(error.errno, _OTHER_ADVICE)}"
-    # Libraries that write files raise their own errors, which quote the system's message.
-    for number in _FULL:
-        if not isinstance(error, OSError) and os.strerror(number) in str(error):
-            return f"the disk: {os.strerror(number)}; {_ADVICE[number]}"
+    if (sentence := describe_system_error(error)) is not None:
+        return sentence
     if _may_be_of_damage(error) and (damage := _find_damaged_file(sys.argv[1:])) is not None:
         path, reason = damage
         return f"{path}: not a readable Parquet file ({reason}); remove it, and run the command again to rebuild it"
