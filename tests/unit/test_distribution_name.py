@@ -14,9 +14,9 @@ from macroscope.files import REPOSITORY
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
 WRITTEN = {".md", ".py", ".toml", ".yaml", ".yml", ".cff", ".smk", ".rst", ".jinja", ".html", ".js", ".txt", ""}
-INSTALLERS = r"(?:pip3?|pipx|uv add|uv pip|uv tool|conda|mamba)(?: install)?"
+INSTALLERS = r"(?:(?:pip3?|pipx|uv pip|uv tool|conda|mamba) install|uv add|pipx run|uvx)"
 BARE = re.compile(
-    rf"{INSTALLERS} [^\n`]*?(?<![\w./:-])macroscope(?![\w./-])"  # pip install … macroscope
+    rf"{INSTALLERS} [^\n`&;|#]*?(?<![\w./:-])macroscope(?![\w./-])"  # pip install … macroscope
     r"|(?<![\w./-])macroscope\[\w"  # macroscope[models]
     r"|dependencies = \[[^]]*\"macroscope[\"=<>~\[]"
 )
@@ -53,6 +53,19 @@ def test_the_project_and_the_messages_have_one_name():
 )
 def test_what_would_install_the_package_of_others_is_found(text):
     assert BARE.search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install 'macroscope-text[models]'",
+        "pip install '.[models]'    # macroscope needs it",
+        "pip install ./macroscope_text-0.1.0-py3-none-any.whl && macroscope demo",
+        "pip uninstall macroscope",
+    ],
+)
+def test_what_installs_ours_is_not(text):
+    assert not BARE.search(text)
 
 
 def test_no_page_message_or_file_installs_the_package_of_others():
