@@ -149,6 +149,16 @@ def test_systems_of_a_run_are_points_in_the_order_of_their_numbers(tmp_path):
     assert [point.name for point in read_points([f"new={folder}:s-200", f"{folder}:s-90"])] == ["new", "s-90"]
 
 
+def test_systems_of_a_run_are_points_in_the_order_of_the_candidates(tmp_path):
+    names = ("base", "sft", "dpo-2", "dpo-1")
+    folder = write_run(tmp_path / "run", [number(0.7, system=name) for name in sorted(names)])
+    config = json.loads((folder / "config.json").read_text())
+    config["systems"] = {name: {"kind": "files"} for name in names}
+    (folder / "config.json").write_text(json.dumps(config))
+    assert [point.name for point in read_points([str(folder)])] == list(names)
+    assert list(macroscope.timeline(folder).table["point"].unique()) == list(names)
+
+
 def test_one_system_in_several_runs_is_named_after_the_folders(make_runs):
     assert [point.name for point in read_points(make_runs(0.5, 0.6))] == ["step-0", "step-1"]
 
@@ -213,7 +223,7 @@ def test_the_figure_has_a_panel_per_statistic_and_a_line_per_critic(tmp_path):
 
 def test_from_python_it_is_an_object(make_runs):
     runs = make_runs(0.9, 0.6)
-    made = macroscope.timeline({"before": runs[0], "after": runs[1]})
+    made = macroscope.timeline({"before": runs[0], "after": runs[1]}, critics="coherence", statistics="c2st_auc")
     assert made.first_change.point == "after"
     assert repr(made).startswith(shown_table(made.table).to_string())
     assert "<table" in made._repr_html_()

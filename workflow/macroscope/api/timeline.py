@@ -51,20 +51,20 @@ class Timeline:
 
 @checked
 def timeline(
-    runs: Iterable[GivenRun] | Mapping[str, GivenRun],
+    runs: GivenRun | Iterable[GivenRun] | Mapping[str, GivenRun],
     *,
-    critics: Iterable[str] = (),
-    statistics: Iterable[str] = (),
+    critics: str | Iterable[str] = (),
+    statistics: str | Iterable[str] = (),
 ) -> Timeline:
     """Compare numbers of several runs in their order, such as checkpoints of a training.
 
     Parameters
     ----------
     runs
-        Folders of finished runs, FOLDER:SYSTEM, or results of `compare`, in their order; or name -> run. All systems of
-        a run without a name are points.
+        Folder of a finished run, FOLDER:SYSTEM, or a result of `compare`; several of these in their order; or name ->
+        run. All systems of a run without a name are points, in the order of the candidates.
     critics, statistics
-        Names or patterns to include; default: the detectability by every critic.
+        Name or pattern to include, or several; default: the detectability by every critic.
 
     Returns
     -------
@@ -80,10 +80,12 @@ def timeline(
     --------
     >>> macroscope.timeline({"step 100": first, "step 200": second}).first_change  # doctest: +SKIP
     """
-    named = runs.items() if isinstance(runs, Mapping) else [("", run) for run in runs]
+    several = [runs] if isinstance(runs, str | Path | Comparison) else runs
+    named = several.items() if isinstance(several, Mapping) else [("", run) for run in several]
     arguments = [(f"{name}=" if name else "") + _path(run) for name, run in named]
     points = read_points(arguments)
-    return Timeline(make_table(points, list(critics), list(statistics)), points[0].run.confidence)
+    names, of_statistics = ([given] if isinstance(given, str) else list(given) for given in (critics, statistics))
+    return Timeline(make_table(points, names, of_statistics), points[0].run.confidence)
 
 
 def _path(run: GivenRun) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from macroscope.reporting.finished_runs import Run, find_run
 
 _RESULTS = "results"
 _LAST_NUMBER = re.compile(r"(\d+)\D*$")
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ def read_points(arguments: Sequence[str]) -> list[Point]:
     ----------
     arguments
         Runs in their order, each FOLDER or FOLDER:SYSTEM (see `find_run`), perhaps with a name in front: NAME=FOLDER. A
-        run without a system has a point per system that is judged, in the order of their names, numbers by their size.
+        run without a system has a point per system that is judged, in the order of its config. Names that differ in
+        their numbers alone, such as step-900 and step-1000, are in the order of these.
 
     Returns
     -------
@@ -74,9 +76,11 @@ def positions(names: Sequence[str]) -> list[int]:
     return numbers if is_increasing else list(range(len(names)))
 
 
-def natural_order(name: str) -> list[tuple[int, str]]:
-    """Return a key by which names are sorted with their numbers by size: step-900 before step-1000."""
-    return [(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in re.split(r"(\d+)", name)]
+def order_systems(names: Iterable[str]) -> list[str]:
+    """Return names in their order; if they differ in their numbers alone, by these: step-900 before step-1000."""
+    numbers = {name: [int(digits) for digits in _DIGITS.findall(name)] for name in names}
+    differ_in_numbers = len({_DIGITS.sub("0", name) for name in numbers}) == 1
+    return sorted(numbers, key=numbers.__getitem__) if differ_in_numbers else list(numbers)
 
 
 def _read(argument: str) -> Iterator[tuple[str, str, Run, str]]:
@@ -85,13 +89,19 @@ def _read(argument: str) -> Iterator[tuple[str, str, Run, str]]:
     has_name = bool(sign) and not Path(argument).exists()
     folder = rest if has_name else argument
     run, chosen = find_run(folder)
-    systems = [chosen] if chosen else sorted(filter(run.is_judged, run.systems), key=natural_order)
+    systems = [chosen] if chosen else order_systems(_list_judged(run))
     if has_name and len(systems) != 1:
         raise MacroscopeError(f"{argument}: one name for {len(systems)} systems; give one: NAME=FOLDER:SYSTEM")
     if not systems:
         raise MacroscopeError(f"{folder}: the run judges no system")
     for system in systems:
         yield (name if has_name else ""), folder, run, system
+
+
+def _list_judged(run: Run) -> list[str]:
+    """Return the judged systems of a run in the order of its config."""
+    names = dict.fromkeys([*run.config["systems"], *sorted(run.systems)])
+    return [name for name in names if name in run.systems and run.is_judged(name)]
 
 
 def _folder_name(folder: str) -> str:
