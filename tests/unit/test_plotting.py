@@ -4,11 +4,22 @@ from functools import partial
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from macroscope import plotting
 from macroscope.options import CONTROL
-from macroscope.plotting import add_legend, fit, label_rows, save, shorten, style, take_missing_glyphs, wrap_name
+from macroscope.plotting import (
+    add_legend,
+    fit,
+    interval_bars,
+    label_rows,
+    save,
+    shorten,
+    style,
+    take_missing_glyphs,
+    wrap_name,
+)
 from macroscope.reporting.figures import run_tasks
 
 
@@ -31,6 +42,15 @@ def test_long_labels_lose_their_middle_unless_they_become_equal():
     assert shorten([CONTROL, "abcdefghijkl"], 9) == ["real text", "abcd…ijkl"]
     assert shorten(["abcdefghijkl", "abcdefXghijkl"], 7) == ["abcdefghijkl", "abcdefXghijkl"]
     assert shorten(["一二三四五六"], 7) == ["一…六"]  # characters of double width
+
+
+def test_bars_of_an_interval_that_rounding_moved_have_no_negative_length():
+    values, low, high = [0.5, 1.0, 3.0], [np.sqrt(0.5) ** 2, 0.5, np.nan], [0.5, 1.25, np.nan]
+    assert low[0] > values[0]
+    bars = interval_bars(values, low, high)
+    assert bars[:, :2].tolist() == [[0, 0.5], [0, 0.25]]
+    assert np.isnan(bars[:, 2]).all()
+    plt.subplots()[1].errorbar(values, range(3), xerr=bars)
 
 
 def test_titles_are_broken_into_lines():

@@ -28,7 +28,7 @@ from matplotlib.font_manager import FontEntry, findfont, fontManager, get_font
 from matplotlib.text import Text
 from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 from matplotlib.transforms import Bbox
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from macroscope.colours import GREEN
 from macroscope.files import atomic, require_replaceable
@@ -130,6 +130,16 @@ def style() -> Iterator[None]:
     """Plot in the style of all figures, inside a `with` block."""
     with mpl.rc_context({**STYLE, "font.family": [FONT]}), _gather_missing_glyphs():
         yield
+
+
+def interval_bars(values: ArrayLike, low: ArrayLike, high: ArrayLike) -> Array:
+    """Return the lengths of bars below and above values, for `errorbar`; NaN, which has no bar, without an interval.
+
+    Matplotlib takes no negative length, which errors of rounding give if an interval ends at its value.
+    """
+    value = np.asarray(values, dtype=float)
+    bars = np.stack([value - np.asarray(low, dtype=float), np.asarray(high, dtype=float) - value])
+    return np.asarray(np.where(bars < 0, 0.0, bars))
 
 
 def label_rows(axes: Axes, names: Sequence[str]) -> None:

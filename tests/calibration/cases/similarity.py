@@ -137,6 +137,10 @@ CASE = Case(
             ),
         ),
         Setting(
+            "30 prompts, a third of openings alike",
+            partial(openings, prompts=(30, 30, 30), templates=0.33),
+        ),
+        Setting(
             "200 and 80 prompts, a third of openings alike",
             partial(openings, prompts=(80, 80, 200), templates=0.33),
             power={SELF_EXCESS: 0.8, BETWEEN_EXCESS: 0.6},

@@ -15,6 +15,8 @@ from macroscope.sameness.page import (
     PHRASES,
     TABLE,
     list_common_phrases,
+    list_differing,
+    list_first_phrases,
     require_replaceable_folder,
     summarize,
     write_page,
@@ -79,7 +81,12 @@ def test_a_system_of_few_words_repeats_itself(files, tmp_path, monkeypatch):
     assert "same_prompt" not in set(sameness.table.query("system == 'few' and other == 'few'")["statistic"])
     (phrase,) = sameness.phrases[sameness.phrases["system"] == "few"].to_dict("records")
     assert (phrase["phrase"], phrase["place"], phrase["prompts"]) == (WRITING, "end", 20)
-    assert summarize(sameness).set_index("view").loc["wording", "repeat themselves more"] == 1
+    differing = list_differing(sameness)
+    assert summarize(differing).set_index("view").loc["wording", "repeat themselves more"] == 1
+    named = differing[(differing["view"] == "wording") & (differing["difference"] == "repeat themselves more")]
+    assert named["systems"].tolist() == [["few"]]
+    first = list_first_phrases(sameness).to_dict("records")
+    assert {"system": "few", "kind": "phrase", "phrase": WRITING, "texts": 20, "of": 20, "real": 0} in first
     write_page(sameness, tmp_path / "out")
     page = (tmp_path / "out" / "index.html").read_text()
     assert WRITING in page
@@ -96,7 +103,8 @@ def test_one_system_without_real_texts_has_a_page(files, tmp_path):
     assert "Phrases of the most systems" not in page
     assert page.count("<svg") == 1
     assert sameness.table["p_value"].isna().all()
-    assert summarize(sameness).empty
+    assert list_differing(sameness).empty
+    assert "phrase" in list_first_phrases(sameness)
 
 
 def test_the_same_file_twice_is_as_similar_on_a_prompt_as_possible(files):
@@ -118,7 +126,46 @@ def test_phrases_of_several_systems_are_listed(files):
     assert WRITING in list_common_phrases(sameness.phrases)["phrase"].tolist()
 
 
-@pytest.mark.parametrize(("prompts", "words"), [(1, WORDS), (9, WORDS), (20, 300)])
+@pytest.mark.parametrize("text", ["😀 😁 " * 50, "... !!! " * 50, "word " * 100, "One dog ran home. " * 30])
+def test_texts_without_variety_have_intervals_that_hold_their_values(tmp_path, files, text):
+    path = tmp_path / "mine.jsonl"
+    path.write_text("".join(json.dumps({"prompt": f"prompt {n}", "text": text}) + "\n" for n in range(20)))
+    sameness = measure(files[:1], [path, files[1]])
+    limited = sameness.table.dropna(subset="ci_low")
+    assert len(limited) > 50
+    assert (limited["ci_low"] <= limited["value"]).all()
+    assert (limited["value"] <= limited["ci_high"]).all()
+    if not any(map(str.isalpha, text)):
+        assert value(sameness, "mine", "mine", "other_prompts", "openings")["value"] == 0
+
+
+def test_nothing_in_common_has_an_interval_by_the_number_of_prompts(tmp_path, files):
+    # The upper end for no matches among n: near 3 / n, the rule of three; and 0 width would be certainty.
+    path = tmp_path / "mine.jsonl"
+    texts = (" ".join(f"a{chr(97 + n)}{chr(97 + k % 26)}{chr(97 + k // 26)}" for k in range(WORDS)) for n in range(20))
+    path.write_text("".join(json.dumps({"prompt": f"prompt {n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    row = value(measure([], [path]), "mine", "mine", "other_prompts")
+    assert (row["value"], row["ci_low"]) == (0, 0)
+    assert 0.5 / 20 < row["ci_high"] < 3 / 20
+
+
+def test_few_prompts_have_values_alone(tmp_path, files, caplog):
+    few = write(tmp_path / "mine.jsonl", 1, prompts=9)
+    sameness = measure(files[:1], [few])
+    of_few = sameness.table[sameness.table["system"] == "mine"]
+    assert of_few["value"].notna().all()
+    assert of_few[["ci_low", "p_value"]].isna().all(axis=None)
+    assert "mine: 9 prompts with texts of 40 words or more" in caplog.text
+    write_page(sameness, tmp_path / "out")
+
+
+def test_short_texts_are_compared_by_the_words_that_nine_in_ten_have(files, caplog):
+    sameness = measure(files[:1], files[1:2], None)
+    assert sameness.words == WORDS + 10
+    assert "the first 50 words of each text are compared, not 400" in caplog.text
+
+
+@pytest.mark.parametrize(("prompts", "words"), [(1, WORDS), (20, 300)])
 def test_too_few_texts_are_a_short_error(tmp_path, prompts, words):
     path = write(tmp_path / "mine.jsonl", 1, prompts=prompts)
     number = prompts if words == WORDS else 0

@@ -14,7 +14,7 @@ from macroscope.statistics.similarity import (
     measure_similarities,
 )
 
-PROMPTS = 7
+PROMPTS = 12
 
 
 def made(rng, prompts, shift=0.0, features=5):
@@ -58,12 +58,12 @@ def test_sums_of_vectors_give_the_means_over_all_pairs(texts):
 
 def test_the_interval_is_the_jackknife_of_the_square_root():
     """With one feature that is 1 in the other collection, the similarity on the same prompt is an ordinary mean."""
-    x = np.arange(1.0, 7.0)
-    texts = [(x[:, None], np.arange(6)), (np.ones((6, 1)), np.arange(6))]
+    x = np.arange(1.0, 13.0)
+    texts = [(x[:, None], np.arange(12)), (np.ones((12, 1)), np.arange(12))]
     _, same, _ = estimate_pair(measure_similarities(collected(texts)), 0, 1, 0.95)
-    roots = np.array([np.sqrt(np.delete(x, k).mean()) for k in range(6)])
-    half = 2.570582 * np.sqrt(5 / 6 * ((roots - np.sqrt(3.5)) ** 2).sum())  # t with 5 degrees of freedom
-    expected = (3.5, (np.sqrt(3.5) - half) ** 2, (np.sqrt(3.5) + half) ** 2)
+    roots = np.array([np.sqrt(np.delete(x, k).mean()) for k in range(12)])
+    half = 2.200985 * np.sqrt(11 / 12 * ((roots - np.sqrt(6.5)) ** 2).sum())  # t with 11 degrees of freedom
+    expected = (6.5, (np.sqrt(6.5) - half) ** 2, (np.sqrt(6.5) + half) ** 2)
     assert (same.value, same.ci_low, same.ci_high) == pytest.approx(expected, abs=1e-5)
 
 
@@ -80,7 +80,7 @@ def test_distances_are_those_of_the_mean_vectors():
 def test_tests_and_intervals_never_contradict_each_other():
     rng = np.random.default_rng(2)
     for shift in np.linspace(0, 0.9, 10):
-        texts = [made(rng, np.arange(7), 1 + shift), made(rng, np.arange(7), 1), made(rng, np.arange(7), 1)]
+        texts = [made(rng, np.arange(12), 1 + shift), made(rng, np.arange(12), 1), made(rng, np.arange(12), 1)]
         for estimate in estimate_excess(measure_similarities(collected(texts)), 0, 2, 0.95):
             assert (estimate.p_value < 0.05) == (not estimate.ci_low < 0 < estimate.ci_high)
 
@@ -95,7 +95,7 @@ def test_what_pairs_do_not_exist_for_is_undefined(texts):
 
 
 def test_equal_texts_have_an_interval_of_no_width():
-    alike = [(np.full((size, 5), 0.3), np.arange(size)) for size in (7, 5)]
+    alike = [(np.full((size, 5), 0.3), np.arange(size)) for size in (12, 10)]
     excess, _ = estimate_excess(measure_similarities(collected(alike)), 0, 1, 0.95)
     assert (excess.value, excess.p_value) == (0, 1)
     assert (excess.ci_low, excess.ci_high) == pytest.approx((0, 0), abs=1e-12)

@@ -6,8 +6,11 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, Separator, TextField
-from macroscope.phrases import format_count
+from macroscope.phrases import format_count, list_names
 from macroscope.printing import Json, print_json, print_table, records_of
+
+_SHOWN_PHRASES = 20
+"""Largest number of repeated phrases that are printed."""
 
 
 def sameness(
@@ -17,8 +20,13 @@ def sameness(
         list[Path] | None, typer.Option(help="Real texts, in the same formats; repeatable. Default: none.")
     ] = None,
     words: Annotated[
-        int, typer.Option(min=30, help="Number of first words that are compared; shorter texts are left out.")
-    ] = 400,
+        int | None,
+        typer.Option(
+            min=10,
+            help="Number of first words that are compared; shorter texts are left out."
+            " Default: 400, or fewer that nine texts in ten have.",
+        ),
+    ] = None,
     text_field: TextField = None,
     prompt_field: PromptField = None,
     id_field: IdField = None,
@@ -35,27 +43,42 @@ def sameness(
     """
     from macroscope.criticize.inputs import GivenFields
     from macroscope.sameness.measure import measure_sameness
-    from macroscope.sameness.page import require_replaceable_folder, summarize, write_page
+    from macroscope.sameness.page import (
+        PHRASES,
+        list_differing,
+        list_first_phrases,
+        require_replaceable_folder,
+        summarize,
+        write_page,
+    )
 
     require_replaceable_folder(output)
     given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
     measured = measure_sameness(reference or [], candidate, given, language, words, seed)
     write_page(measured, output)
-    page = output / "index.html"
-    summary = summarize(measured)
+    page, differing, phrases = output / "index.html", list_differing(measured), list_first_phrases(measured)
     counts = [
         {"collection": each.name, "texts": len(each.documents), "too_short": each.short, "further_prompts": each.unused}
         for each in measured.texts
     ]
     if json:
-        print_json({"counts": counts, "summary": records_of(summary), "page": str(page)})
+        tables = {"summary": summarize(differing), "differing": differing, "phrases": phrases}
+        records = {name: records_of(table) for name, table in tables.items()}
+        print_json({"counts": counts, "words": measured.words, **records, "page": str(page)})
         return
     for each in measured.texts:
         left_out = f"left out: {each.short} with fewer words, {each.unused} of further prompts"
         print(f"{each.name}: {format_count(len(each.documents), 'text')}; {left_out}")
-    if len(summary):
+    if measured.has_real:
         print(
             f"\nNumber of systems, of {len(measured.systems) - 1}, that differ from real text beyond chance, by view:"
         )
-        print_table(summary, as_json=False)
+        print_table(summarize(differing), as_json=False)
+        print()
+        for view, difference, systems in differing.itertuples(index=False):
+            if systems:
+                print(f"{view}, {difference}: {list_names(systems)}")
+    if len(phrases):
+        print(f"\nMost repeated phrases and openings ({output / PHRASES} has all):")
+        print_table(phrases.head(_SHOWN_PHRASES), as_json=False)
     print(f"\nPage: {page}")

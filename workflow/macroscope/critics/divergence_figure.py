@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from macroscope.colours import BLUE, GREEN, VERMILION
 from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, list_plotted
 from macroscope.options import CONTROL, READABLE_NAMES, SPLIT_HALF
-from macroscope.plotting import add_legend, label_rows, style
+from macroscope.plotting import add_legend, interval_bars, label_rows, style
 
 MAX_ROWS = 40
 
@@ -61,9 +61,7 @@ def _plot_panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: 
         colour = GREEN if system == SPLIT_HALF else BLUE
         kind = READABLE_NAMES[SPLIT_HALF] if system == SPLIT_HALF else "system"
         if np.isfinite(row["value"]):
-            error = None
-            if np.isfinite([row["ci_low"], row["ci_high"]]).all():
-                error = [[row["value"] - row["ci_low"]], [row["ci_high"] - row["value"]]]
+            error = interval_bars([row["value"]], [row["ci_low"]], [row["ci_high"]])
             axes.errorbar(row["value"], y, xerr=error, fmt="o", ms=4, capsize=2, color=colour, label=label(kind))
         if corrected and np.isfinite(plain["value"]):
             text = "as usually reported"

@@ -22,6 +22,7 @@ from macroscope.plotting import (
     LONGEST_LABEL,
     REAL_TEXT_BAND,
     add_legend,
+    interval_bars,
     label_rows,
     save,
     shorten,
@@ -204,7 +205,7 @@ def plot_latent(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFram
         labelled: set[str] = set()
         for y, row in rows.iterrows():
             kind = kinds()[str(row["kind"])].data
-            error = [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
+            error = interval_bars([row[name]], [row[f"{name}_low"]], [row[f"{name}_high"]])
             label = None if kind.label in labelled else kind.label
             axes.errorbar(row[name], y, xerr=error, fmt="o", capsize=3, color=kind.colour, label=label)
             labelled.add(kind.label)
@@ -236,8 +237,8 @@ def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
             axes.errorbar(
                 group["word_ppl"],
                 group[name],
-                xerr=[group["word_ppl"] - group["word_ppl_low"], group["word_ppl_high"] - group["word_ppl"]],
-                yerr=[group[name] - group[f"{name}_low"], group[f"{name}_high"] - group[name]],
+                xerr=interval_bars(group["word_ppl"], group["word_ppl_low"], group["word_ppl_high"]),
+                yerr=interval_bars(group[name], group[f"{name}_low"], group[f"{name}_high"]),
                 fmt=marker,
                 capsize=3,
                 color=colour,

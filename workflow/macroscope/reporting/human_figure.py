@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from macroscope.colours import BLUE, GREY, VERMILION
-from macroscope.plotting import add_legend, label_rows, style, title_panel
+from macroscope.plotting import add_legend, interval_bars, label_rows, style, title_panel
 from macroscope.statistics.correlation import critical_spearman
 from macroscope.statistics.tidy import SIGNIFICANT
 
@@ -75,8 +75,8 @@ def plot_system_scores(table: pd.DataFrame) -> Figure:
         figure, grid = plt.subplots(1, len(questions), figsize=size, sharey=True, squeeze=False)
         for axes, question in zip(grid[0], questions, strict=True):
             scores = table[table["question"] == question].set_index("system").reindex(names)
-            ends = np.stack([scores["mean"] - scores["ci_low"], scores["ci_high"] - scores["mean"]])
-            axes.errorbar(scores["mean"], range(len(names)), xerr=np.nan_to_num(ends), fmt="o", color=BLUE, capsize=3)
+            bars = interval_bars(scores["mean"], scores["ci_low"], scores["ci_high"])
+            axes.errorbar(scores["mean"], range(len(names)), xerr=bars, fmt="o", color=BLUE, capsize=3)
             title_panel(axes, question)
             axes.set_xlabel("mean score with interval")
         label_rows(grid[0, 0], names)

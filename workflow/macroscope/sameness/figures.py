@@ -12,7 +12,16 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
 from macroscope.colours import BLUE, GREY
-from macroscope.plotting import LONGEST_LABEL, REAL_TEXT_BAND, add_legend, label_rows, shorten, style, title_panel
+from macroscope.plotting import (
+    LONGEST_LABEL,
+    REAL_TEXT_BAND,
+    add_legend,
+    interval_bars,
+    label_rows,
+    shorten,
+    style,
+    title_panel,
+)
 
 Array = NDArray[np.float64]
 COLUMNS = 3
@@ -93,9 +102,8 @@ def plot_matrix(values: Array, distances: Array, systems: Sequence[str], label: 
 
 def _plot_points(axes: Axes, rows: pd.DataFrame, systems: Sequence[str]) -> None:
     rows = rows.reindex(systems)
-    values = rows["value"].to_numpy(float)
-    errors = np.stack([values - rows["ci_low"].to_numpy(float), rows["ci_high"].to_numpy(float) - values])
-    axes.errorbar(values, np.arange(len(systems)), xerr=errors, fmt="o", color=BLUE, ms=4, lw=1.2, label="system")
+    bars = interval_bars(rows["value"], rows["ci_low"], rows["ci_high"])
+    axes.errorbar(rows["value"], np.arange(len(systems)), xerr=bars, fmt="o", color=BLUE, ms=4, lw=1.2, label="system")
 
 
 def _make_tree(distances: Array) -> tuple[Array, list[int]]:

@@ -1,5 +1,6 @@
 """`macroscope sameness`: similarities by view, and repeated phrases, as tables."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from macroscope.criticize.reading import read_collection, recognize_language
 from macroscope.natural_language.words import lower_case_words
 from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
 from macroscope.sameness.phrases import PROMPT, REAL, SYSTEM, Integers, find_phrases, join_words, take_words
-from macroscope.sameness.texts import Texts, choose_texts
+from macroscope.sameness.texts import MOST_WORDS, Texts, choose_texts, choose_words
 from macroscope.sameness.views import View, choose_views, make_vectors
 from macroscope.statistics.multiple_testing import holm
 from macroscope.statistics.similarity import (
@@ -25,6 +26,7 @@ from macroscope.statistics.similarity import (
 )
 from macroscope.statistics.tidy import Estimate
 
+log = logging.getLogger("macroscope")
 CONFIDENCE = 0.95
 REFERENCE = CORPUS
 """Name of the real texts in tables."""
@@ -52,6 +54,8 @@ class Sameness:
         Number of tested phrases of each system.
     texts
         Texts of each system.
+    words
+        Number of first words that are compared.
     """
 
     systems: Sequence[str]
@@ -61,6 +65,7 @@ class Sameness:
     phrases: pd.DataFrame
     tests: Mapping[str, int]
     texts: Sequence[Texts]
+    words: int
 
     @property
     def has_real(self) -> bool:
@@ -73,7 +78,7 @@ def measure_sameness(
     candidates: Sequence[Path],
     given: GivenFields,
     language: str | None,
-    words: int,
+    words: int | None,
     seed: int,
 ) -> Sameness:
     """Measure how similar the texts of systems are, and which phrases they repeat.
@@ -85,7 +90,8 @@ def measure_sameness(
     language
         Code of the language of the texts; None: it is recognized.
     words
-        Number of words at the beginning of a text that are compared; shorter texts are left out.
+        Number of words at the beginning of a text that are compared; shorter texts are left out. None: that of
+        `choose_words`.
     seed
         Seed of the choice of prompts, if there are too many.
 
@@ -98,6 +104,10 @@ def measure_sameness(
     read = {name: read_collection(name, each) for name, each in sources}
     candidate_texts = {name: documents for name, documents in read.items() if name != REFERENCE}
     language = recognize_language(read.get(REFERENCE, []), candidate_texts, language)
+    if words is None:
+        words = choose_words(read)
+        if words < MOST_WORDS:
+            log.warning("the first %d words of each text are compared, not %d: texts are short", words, MOST_WORDS)
     texts = choose_texts(read, words, seed)
     views = choose_views(language)
     number = 1 + max(int(each.prompts.max()) for each in texts)
@@ -109,7 +119,7 @@ def measure_sameness(
         for name, matrices in vectors.items()
     }
     systems = [name for name, _ in sources]
-    signature = f"macroscope:{__version__}|sameness:1|words:{words}|language:{language}|seed:{seed}"
+    signature = f"macroscope:{__version__}|sameness:2|words:{words}|language:{language}|seed:{seed}"
     phrases, tests = _find_all_phrases(texts, words, has_real=bool(reference))
     return Sameness(
         systems,
@@ -119,6 +129,7 @@ def measure_sameness(
         phrases.assign(signature=signature),
         tests,
         texts,
+        words,
     )
 
 

@@ -21,6 +21,13 @@ from macroscope.tables import write_csv
 PAGE, TABLE, PHRASES = "index.html", "similarity.csv", "phrases.csv"
 SHOWN_PHRASES = 20
 """Number of phrases of each kind of a system that the page shows."""
+_DIFFERENCES = {
+    "repeat themselves more": (SELF_EXCESS, 1),
+    "less": (SELF_EXCESS, -1),
+    "nearer to other systems": (BETWEEN_EXCESS, 1),
+    "nearer to real text": (BETWEEN_EXCESS, -1),
+}
+"""Difference from real text -> its statistic and sign."""
 _MATRICES = {
     OTHER_PROMPTS: "on different prompts",
     PROMPT_EFFECT: "what the same prompt adds",
@@ -49,7 +56,7 @@ def write_page(sameness: Sameness, output: Path) -> None:
         write_csv(sameness.table, folder / TABLE)
         write_csv(sameness.phrases, folder / PHRASES)
         figures = dict(_save_figures(sameness, folder))
-        common = list_common_phrases(sameness.phrases)
+        common, differing = list_common_phrases(sameness.phrases), list_differing(sameness)
         environment = Environment(
             loader=FileSystemLoader(CAPTIONS),
             autoescape=True,
@@ -60,14 +67,15 @@ def write_page(sameness: Sameness, output: Path) -> None:
         page = environment.get_template("sameness.html.jinja").render(
             systems=_systems(sameness),
             views=sameness.views,
-            summary=html_table(summarize(sameness)) if sameness.has_real else "",
+            summary=html_table(summarize(differing)) if sameness.has_real else "",
+            differing=differing.to_dict("records"),
             common="" if common.empty else html_table(common),
             figures=figures,
             matrices=_MATRICES,
             phrases=_phrases(sameness),
             texts=_texts(sameness),
             has_real=sameness.has_real,
-            words=sameness.table["signature"].iloc[0].partition("words:")[2].partition("|")[0],
+            words=sameness.words,
             shown=SHOWN_PHRASES,
             most_prompts=MOST_PROMPTS,
             confidence=f"{100 * CONFIDENCE:g}",
@@ -76,20 +84,41 @@ def write_page(sameness: Sameness, output: Path) -> None:
         (folder / PAGE).write_text(page, encoding="utf-8")
 
 
-def summarize(sameness: Sameness) -> pd.DataFrame:
-    """Count the systems that differ from real text (adjusted p-values), by view; empty without real text."""
-    rows = []
-    for view in sameness.views if sameness.has_real else ():
-        of_view = sameness.table[(sameness.table["view"] == view.name) & (sameness.table["other"] == "")]
-        of_itself, between = (of_view[of_view["statistic"] == name] for name in (SELF_EXCESS, BETWEEN_EXCESS))
-        counts = [
-            _count(of_itself),
-            _count(of_itself, -1),
-            *([_count(between), _count(between, -1)] if len(between) else []),
-        ]
-        rows.append([view.name, *counts])
-    names = ["view", "repeat themselves more", "less", "nearer to other systems", "nearer to real text"]
-    return pd.DataFrame(rows, columns=names[: len(rows[0])] if rows else names)
+def list_differing(sameness: Sameness) -> pd.DataFrame:
+    """List the systems that differ from real text beyond chance (adjusted p-values): columns view, difference, systems.
+
+    `systems` are the names in each row, perhaps none; there are no rows without real text.
+    """
+    excess = sameness.table[(sameness.table["other"] == "") & (sameness.table["p_adjusted"] <= SIGNIFICANT)]
+    measured = set(sameness.table["statistic"])
+    rows = [
+        (
+            view.name,
+            difference,
+            excess[is_view & (excess["statistic"] == name) & (sign * excess["value"] > 0)]["system"],
+        )
+        for view in sameness.views
+        for is_view in [excess["view"] == view.name]
+        for difference, (name, sign) in _DIFFERENCES.items()
+        if name in measured
+    ]
+    return pd.DataFrame([(*row, list(systems)) for *row, systems in rows], columns=["view", "difference", "systems"])
+
+
+def summarize(differing: pd.DataFrame) -> pd.DataFrame:
+    """Count the systems of `list_differing`: a row per view, a column per difference."""
+    counts = differing.assign(systems=differing["systems"].map(len))
+    table = counts.pivot(index="view", columns="difference", values="systems")
+    return table.reindex(differing["view"].unique())[list(differing["difference"].unique())].reset_index()
+
+
+def list_first_phrases(sameness: Sameness) -> pd.DataFrame:
+    """List the most frequent opening and phrase of each system: columns system, kind, phrase, texts, of, real."""
+    first = sameness.phrases.groupby(["system", "kind"], sort=False).head(1)
+    numbers = {each.name: len(each.documents) for each in sameness.texts}
+    table = first.assign(of=first["system"].map(numbers)).sort_values("share", ascending=False, kind="stable")
+    columns = ["system", "kind", "phrase", "texts", "of", *(["real_prompts"] if sameness.has_real else [])]
+    return table[columns].rename(columns={"real_prompts": "real"})
 
 
 def list_common_phrases(phrases: pd.DataFrame) -> pd.DataFrame:
@@ -102,10 +131,6 @@ def list_common_phrases(phrases: pd.DataFrame) -> pd.DataFrame:
 
 def _join_places(places: pd.Series) -> str:
     return ", ".join(places.value_counts().index)
-
-
-def _count(rows: pd.DataFrame, sign: int = 1) -> int:
-    return int(((sign * rows["value"] > 0) & (rows["p_adjusted"] <= SIGNIFICANT)).sum())
 
 
 def _systems(sameness: Sameness) -> list[str]:

@@ -1,5 +1,6 @@
 """Texts of systems, with their prompts: beginnings of equal length, and their words."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,11 +11,19 @@ from numpy.typing import NDArray
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import count_words, cut_after_words
+from macroscope.phrases import format_count
 from macroscope.statistics.document_groups import name_prompts
 from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
+log = logging.getLogger("macroscope")
 MOST_PROMPTS = 1000
 """Largest number of prompts of a collection that count."""
+FEWEST = 2
+"""Number of prompts below which there are no two texts to compare."""
+MOST_WORDS, FEWEST_WORDS = 400, 10
+"""Numbers of first words that are compared: by default at most, and at least."""
+_SHORT_SHARE = 0.1
+"""Share of a collection's texts that may be shorter than the number of words that is chosen."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,14 @@ class Texts:
     unused: int
 
 
+def choose_words(read: Mapping[str, Sequence[Document]]) -> int:
+    """Return the number of first words to compare: `MOST_WORDS`, or fewer that nine tenths of all collections have."""
+    shortest = [
+        np.quantile([count_words(document.text) for document in documents], _SHORT_SHARE) for documents in read.values()
+    ]
+    return int(np.clip(min(shortest) // 10 * 10, FEWEST_WORDS, MOST_WORDS))
+
+
 def choose_texts(read: Mapping[str, Sequence[Document]], words: int, seed: int) -> list[Texts]:
     """Choose the texts of several collections that are compared.
 
@@ -76,10 +93,18 @@ def choose_texts(read: Mapping[str, Sequence[Document]], words: int, seed: int) 
     collections = []
     for (name, documents), prompts, long in zip(read.items(), labels, is_long, strict=True):
         usable = order[np.isin(order, prompts[long])][:MOST_PROMPTS]
-        if len(usable) < FEWEST_PROMPTS:
+        if len(usable) < FEWEST:
             raise MacroscopeError(
                 f"{name}: too few prompts with texts of {words} words or more ({len(usable)}); give at least"
-                f" {FEWEST_PROMPTS} of them, or fewer --words"
+                f" {FEWEST} of them, or fewer --words"
+            )
+        if len(usable) < FEWEST_PROMPTS:
+            log.warning(
+                "%s: %s with texts of %d words or more: its values have no intervals and no tests below %d",
+                name,
+                format_count(len(usable), "prompt"),
+                words,
+                FEWEST_PROMPTS,
             )
         chosen = np.flatnonzero(long & np.isin(prompts, usable))
         collections.append(

@@ -129,7 +129,7 @@ def compare_wording(text: Beginning) -> Features:
 
 def compare_openings(text: Beginning) -> Features:
     """Return the first word, the first two, and so on; two texts share as many as they have first words in common."""
-    return {tuple(text.words[: n + 1]): np.sqrt(1 / OPENING_WORDS) for n in range(OPENING_WORDS)}
+    return {tuple(text.words[: n + 1]): np.sqrt(1 / OPENING_WORDS) for n in range(min(OPENING_WORDS, len(text.words)))}
 
 
 def compare_names(text: Beginning) -> Features:

@@ -23,6 +23,7 @@ from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 from macroscope.statistics.tidy import Estimate
 
 Array = NDArray[np.float64]
@@ -188,16 +189,31 @@ class _Jackknifed:
         roots = np.sqrt(np.maximum(self.values, 0))
         return np.asarray(roots[1:] - roots[0])
 
+    @property
+    def standard_error(self) -> float:
+        """Return the standard error of the square root.
+
+        That of no matches at all is not 0: it is at most that of the root of a share, 1 / (2 sqrt(prompts)).
+        """
+        if self.value <= 0:
+            return float(0.5 / np.sqrt(self.fewest))
+        return float(np.sqrt((self.fewest - 1) / self.fewest * (self.deviations**2).sum()))
+
     def limits(self, t: float) -> tuple[float, float]:
         """Return the ends of the interval of `t` standard errors."""
-        error = t * np.sqrt((self.fewest - 1) / self.fewest * (self.deviations**2).sum())
+        error = t * self.standard_error
         root = np.sqrt(max(self.value, 0.0))
-        return float(max(root - error, 0.0) ** 2), float((root + error) ** 2)
+        # (root - error)^2 and (root + error)^2, in a form whose rounding never leaves the value outside.
+        low = self.value - error * (2 * root - error) if error < root else 0.0
+        return float(low), float(self.value + error * (2 * root + error))
 
 
 def _estimate(name: str, values: Array, fewest: int, confidence: float) -> Estimate:
-    """Estimate a similarity; Student's t has `fewest` - 1 degrees of freedom, the prompts of the smaller collection."""
-    if fewest < 2 or np.isnan(values).any():
+    """Estimate a similarity; Student's t has `fewest` - 1 degrees of freedom, the prompts of the smaller collection.
+
+    There is no interval for fewer than `FEWEST_PROMPTS`: that of rare matches would be too short.
+    """
+    if fewest < FEWEST_PROMPTS or np.isnan(values).any():
         return Estimate(name, float(values[0]))
     t = float(stdtrit(fewest - 1, 0.5 + confidence / 2))
     return Estimate(name, float(values[0]), *_Jackknifed(values, fewest).limits(t))
@@ -211,7 +227,7 @@ def _estimate_difference(
     The p-value is 1 minus the level of the interval that ends at 0, so that it never contradicts the interval.
     """
     value = float(first[0] - second[0])
-    if fewest < 2 or np.isnan(first).any() or np.isnan(second).any():
+    if fewest < FEWEST_PROMPTS or np.isnan(first).any() or np.isnan(second).any():
         return Estimate(name, value)
     terms = _Jackknifed(first, fewest), _Jackknifed(second, fewest)
     low, high = _difference_limits(*terms, float(stdtrit(fewest - 1, 0.5 + confidence / 2)))

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLACK, COLOURS, GREY
-from macroscope.plotting import add_legend, shorten, style, title_panel
+from macroscope.plotting import add_legend, interval_bars, shorten, style, title_panel
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.timelines.changes import Change
 
@@ -70,11 +70,10 @@ def _plot_panel(axes: Axes, rows: pd.DataFrame, critics: list[str]) -> None:
         line = rows[rows["critic"] == critic]
         if line["value"].isna().all():
             continue
-        errors = [line["value"] - line["ci_low"], line["ci_high"] - line["value"]]
         axes.errorbar(
             line["position"] + (number - (len(critics) - 1) / 2) * _DODGE * span,
             line["value"],
-            yerr=errors,
+            yerr=interval_bars(line["value"], line["ci_low"], line["ci_high"]),
             marker=MARKERS[number % len(MARKERS)],
             color=COLOURS[number % len(COLOURS)],
             capsize=2,

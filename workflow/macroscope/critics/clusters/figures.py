@@ -1,7 +1,6 @@
 """Figures of the clusters critic: divergences of all systems, and divergences by number of clusters."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -12,7 +11,7 @@ from macroscope.critics.divergence_figure import plot_divergences
 from macroscope.critics.divergence_report import DIVERGENCES, list_plotted
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL
-from macroscope.plotting import add_legend, save, style
+from macroscope.plotting import add_legend, interval_bars, save, style
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.tidy import SIGNIFICANT
 
@@ -63,11 +62,10 @@ def plot_curves(curves: pd.DataFrame) -> Figure:
             for number, system in enumerate(systems):
                 curve = curves[(curves["system"] == system) & (curves["divergence"] == name)].sort_values("clusters")
                 colour = COLOURS[number % len(COLOURS)]
-                bars = np.array([curve["value"] - curve["ci_low"], curve["ci_high"] - curve["value"]])
                 axes.errorbar(
                     curve["clusters"],
                     curve["value"],
-                    yerr=np.nan_to_num(np.maximum(bars, 0)),
+                    yerr=interval_bars(curve["value"], curve["ci_low"], curve["ci_high"]),
                     color=colour,
                     ls=LINES[number // len(COLOURS)],
                     marker="o",

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS, GREY
-from macroscope.plotting import add_legend, style, title_panel
+from macroscope.plotting import add_legend, interval_bars, style, title_panel
 
 PROBES = {
     "label": "accuracy of the label",
@@ -38,12 +38,10 @@ def plot_probing(table: pd.DataFrame, corpus: str) -> Figure:
                     rows = results[(results["encoder"] == encoder) & (results["learned_on"] == learned_on)]
                     if rows.empty:
                         continue
-                    ends = (rows["value"] - rows["ci_low"], rows["ci_high"] - rows["value"])
-                    error = [end.fillna(0).clip(lower=0) for end in ends]
                     axes.errorbar(
                         rows["clusters"],
                         rows["value"],
-                        yerr=error,
+                        yerr=interval_bars(rows["value"], rows["ci_low"], rows["ci_high"]),
                         color=COLOURS[number % len(COLOURS)],
                         ls=line,
                         marker=marker,

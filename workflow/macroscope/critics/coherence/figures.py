@@ -1,13 +1,12 @@
 """Figures of the coherence critic for a corpus: calibration of the section classifier."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY
 from macroscope.critics.findings import Findings
-from macroscope.plotting import add_legend, save, style, title_panel
+from macroscope.plotting import add_legend, interval_bars, save, style, title_panel
 from macroscope.statistics.proportions import clustered_interval
 from macroscope.tables import read_csv
 
@@ -15,23 +14,21 @@ from macroscope.tables import read_csv
 def plot_reliability_diagram(table: pd.DataFrame, title: str, confidence: float) -> Figure:
     """Plot the accuracy of the section classifier against its confidence, with intervals over documents."""
     filled = table[table["sections"] > 0]
-    intervals = np.array(
-        clustered_interval(
-            filled["correct"],
-            filled["sections"],
-            filled["squares"],
-            filled["squared_sections"],
-            filled["documents"],
-            filled["affected"],
-            confidence,
-        )
+    intervals = clustered_interval(
+        filled["correct"],
+        filled["sections"],
+        filled["squares"],
+        filled["squared_sections"],
+        filled["documents"],
+        filled["affected"],
+        confidence,
     )
     with style():
         figure, (top, bottom) = plt.subplots(
             2, 1, figsize=(5.2, 5.4), sharex=True, gridspec_kw={"height_ratios": [3, 1]}
         )
         top.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label="perfect calibration")
-        errors = np.abs(intervals - filled["accuracy"].to_numpy())
+        errors = interval_bars(filled["accuracy"], *intervals)
         top.errorbar(
             filled["confidence"], filled["accuracy"], yerr=errors, fmt="o", color=BLUE, capsize=3, label="validation"
         )

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, PURPLE, VERMILION
 from macroscope.critics.findings import Findings
-from macroscope.plotting import add_legend, label_rows, save, style
+from macroscope.plotting import add_legend, interval_bars, label_rows, save, style
 
 SHARES = {
     "male_mention_share": ("male", BLUE, "o"),
@@ -39,12 +39,18 @@ def plot_mentions(statistics: pd.DataFrame, systems: list[str], confidence: floa
                 (y, indexed.loc[system, name]) for y, system in enumerate(systems) if (system, name) in indexed.index
             ]
             values = [100 * row["value"] for _, row in available]
-            errors = [
-                [100 * (row["value"] - row["ci_low"]) for _, row in available],
-                [100 * (row["ci_high"] - row["value"]) for _, row in available],
-            ]
+            ends = ([100 * row[name] for _, row in available] for name in ("ci_low", "ci_high"))
             heights = [y - 0.15 * (1.5 - number) for y, _ in available]
-            axes.errorbar(values, heights, xerr=errors, fmt=marker, color=colour, capsize=2, ms=5, label=label)
+            axes.errorbar(
+                values,
+                heights,
+                xerr=interval_bars(values, *ends),
+                fmt=marker,
+                color=colour,
+                capsize=2,
+                ms=5,
+                label=label,
+            )
         label_rows(axes, systems)
         axes.set_xlabel(f"share of all mentions, % (with {confidence:g} % interval)")
         axes.set_xlim(left=-0.5)  # keep a marker at 0 fully visible

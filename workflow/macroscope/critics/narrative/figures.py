@@ -16,7 +16,7 @@ from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.report import list_detector_folders
 from macroscope.options import CONTROL
-from macroscope.plotting import add_legend, label_rows, save, style
+from macroscope.plotting import add_legend, interval_bars, label_rows, save, style
 from macroscope.tables import read_csv
 
 MOST_ROWS = 40
@@ -87,7 +87,7 @@ def _plot_rates(axes: Axes, indexed: pd.DataFrame, systems: list[str], name: str
         value, low, high = (100 * float(row[column]) for column in ("value", "ci_low", "ci_high"))
         if not np.isfinite(value):
             continue
-        error = [[value - low], [high - value]] if np.isfinite([low, high]).all() else None
+        error = interval_bars([value], [low], [high])
         differs = row["p_adjusted"] < 0.05
         colour = GREY if system == CONTROL else VERMILION if differs else BLUE
         axes.errorbar(value, y, xerr=error, fmt="s" if differs else "o", ms=5, capsize=2, color=colour)

@@ -1,7 +1,6 @@
 """Figure of latent PPL over word PPL: good next-token prediction does not imply good structure (deng2022 Table 1)."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +8,7 @@ from matplotlib.figure import Figure
 from macroscope.colours import BLACK, COLOURS, GREEN
 from macroscope.critics.findings import Findings
 from macroscope.files import read_json
-from macroscope.plotting import add_legend, save, style
+from macroscope.plotting import add_legend, interval_bars, save, style
 
 PANELS = {
     "latent_ppl_valid": "latent PPL of valid texts",
@@ -82,7 +81,7 @@ def plot_curves(points: pd.DataFrame, series: dict[str, list[str]], truth: dict[
 def _plot_line(panel: Axes, points: pd.DataFrame, statistic: str, factor: float, name: str, colour: str) -> None:
     x, y = points["word_ppl"].to_numpy(float), points[statistic].to_numpy(float) * factor
     across, along = (
-        np.abs(np.vstack([points[f"{column}{end}"].to_numpy(float) * scale - values for end in ("_low", "_high")]))
+        interval_bars(values, *(points[f"{column}{end}"].to_numpy(float) * scale for end in ("_low", "_high")))
         for column, scale, values in (("word_ppl", 1.0, x), (statistic, factor, y))
     )
     panel.errorbar(x, y, yerr=along, xerr=across, color=colour, marker="o", markersize=4, linewidth=1.2, label=name)

@@ -13,7 +13,7 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.growth import TYPES
 from macroscope.critics.tendencies.training import permute_training_texts
 from macroscope.options import CONTROL, SPLIT_HALF
-from macroscope.plotting import add_legend, label_rows, save, style, title_panel
+from macroscope.plotting import add_legend, interval_bars, label_rows, save, style, title_panel
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.tidy import SIGNIFICANT
 
@@ -182,7 +182,7 @@ def plot_vocabulary(statistics: pd.DataFrame, systems: list[str], left_out: int 
             if (system, "vocabulary_size_compared") not in indexed.index:
                 continue
             row = indexed.loc[(system, "vocabulary_size_compared")]
-            ends = np.nan_to_num([[row["value"] - row["ci_low"]], [row["ci_high"] - row["value"]]])
+            ends = interval_bars([row["value"]], [row["ci_low"]], [row["ci_high"]])
             real = row["value"] - indexed.at[(system, "vocabulary_size_difference"), "value"]
             axes.plot([real, row["value"]], [y, y], color=GREEN, lw=1)
             axes.plot(real, y, "|", color=GREEN, ms=16, mew=3)
