@@ -97,7 +97,7 @@ def _require_people(path: Path, selection: Selection) -> None:
             return
     raise UsageError(
         f"{path}: no texts of people beside those of models; give --reference, or --reference-field for those in the"
-        " same file (docs/no-reference.md says where real texts are had)"
+        " same file (docs/no-reference.md says where to find real texts)"
     )
 
 
