@@ -18,16 +18,22 @@ CONFIG = {
 }
 
 
-def _tests(values):
+def _tests(values, n=100):
     rows = [(system, "c2st_auc", value, value - 0.1, min(1.0, value + 0.1)) for system, value in values.items()]
     rows += [(system, "c2st_auc_minimum_detectable", 0.6, None, None) for system in values]
-    return pd.DataFrame(rows, columns=["system", "statistic", "value", "ci_low", "ci_high"])
+    table = pd.DataFrame(rows, columns=["system", "statistic", "value", "ci_low", "ci_high"])
+    return table.assign(n_reference=n, n_candidate=n)
 
 
 def test_systems_stand_from_most_to_least_different_and_real_text_last():
     tests = _tests({SPLIT_HALF: 0.5, "near": 0.55, "far": 0.912, matched_system("far"): 0.9, CONTROL: 0.5})
     line = describe_detectability("tendencies", tests)
     assert line == ("  tendencies: far 91 % [81, 100]; near 55 % [45, 65]; real text against itself 50 % [40, 60]")
+
+
+def test_small_halves_of_real_text_are_too_few_to_say():
+    line = describe_detectability("tendencies", _tests({SPLIT_HALF: 0.22, "mine": 0.9}, n=20))
+    assert line == "  tendencies: mine 90 % [80, 100]; real text against itself: too few to say"
 
 
 def test_many_systems_are_counted():

@@ -1,10 +1,16 @@
 """Differences of a system: their order and description."""
 
+from dataclasses import replace
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.reporting.differences import describe_difference, find_differences
+from macroscope.critics import critics, get_critic
+from macroscope.critics.declaration import statistics_of
+from macroscope.reporting.differences import describe_difference, find_differences, judge_difference
+from macroscope.statistics.declaration import match_declaration
 
 
 def row(system, statistic, value, low, high, p=np.nan):
@@ -20,25 +26,42 @@ def row(system, statistic, value, low, high, p=np.nan):
     }
 
 
-def test_differences_are_sorted_by_p_value_with_joint_statistics_last():
+def test_differences_in_words_come_first_and_the_clearest_before_others():
     rows = [
         row("mine", "length_mean", 200.0, 190, 210),
         row("control", "length_mean", 300.0, 290, 310),
-        row("mine", "length_mean_difference", -100.0, -115, -85, 0.02),
+        row("mine", "length_mean_difference", -100.0, -115, -85, 0.001),
         row("mine", "longest_repeat_mean", 7.0, 6.9, 7.1),
         row("control", "longest_repeat_mean", 7.5, 7.4, 7.6),
-        row("mine", "longest_repeat_mean_difference", -0.5, -0.6, -0.4, 0.001),
+        row("mine", "longest_repeat_mean_difference", -0.5, -0.6, -0.4, 0.02),
         row("mine", "tvd_half_l1", 0.3, 0.25, 0.35, 0.0001),
+        row("mine", "c2st_auc", 0.9, 0.85, 0.95, 0.0001),
         row("mine", "symbol_share_mean", 0.1, 0.05, 0.15),
         row("mine", "symbol_share_mean_difference", 0.0, -0.1, 0.1, 0.9),
     ]
     statistics = pd.DataFrame(rows).assign(signature="", reason=np.nan)
     differences = find_differences(statistics, "tendencies", "c", "mine")
-    assert [difference.statistic for difference in differences] == ["longest_repeat_mean", "length_mean", "tvd_half_l1"]
-    assert differences[0].name == "longest repeat (tokens), mean"
+    assert [difference.statistic for difference in differences] == ["length_mean", "longest_repeat_mean", "tvd_half_l1"]
+    assert differences[0].name == "length (tokens), mean"
     assert differences[2].real == ""
-    assert describe_difference(differences[0]) == "longest repeat (tokens), mean 7.00, below real text's 7.50"
-    assert describe_difference(differences[2]).endswith(" 0.300")
+    assert describe_difference(differences[0]) == "are shorter, 200 against 300 tokens"
+    assert describe_difference(differences[2]) == "differ in total variation of word shares, 0.300"
+
+
+@pytest.mark.parametrize("half", [-10.0, np.nan])
+def test_a_difference_of_vocabularies_shows_both_at_equal_lengths(half):
+    rows = [
+        row("mine", "vocabulary_size_difference", -300.0, -400, -200, 0.001),
+        row("mine", "vocabulary_size_compared", 1700.0, 1600, 1800),
+        row("split_half", "vocabulary_size_difference", half, half - 90, half + 90),
+    ]
+    statistics = pd.DataFrame(rows).assign(signature="", reason=np.nan)
+    (difference,) = find_differences(statistics, "tendencies", "c", "mine")
+    assert difference.exceeds_halves
+    assert describe_difference(difference).endswith(
+        "fewer different words, 1,700 against 2,000 in samples of equal length"
+    )
+    assert judge_difference(difference) == "for the worse"
 
 
 def test_a_divergence_is_compared_with_that_of_halves_of_real_text():
@@ -50,10 +73,10 @@ def test_a_divergence_is_compared_with_that_of_halves_of_real_text():
     statistics = pd.DataFrame(rows).assign(signature="", reason=np.nan)
     (difference,) = find_differences(statistics, "tendencies", "c", "mine")
     assert difference.halves
-    assert describe_difference(difference).endswith("0.400, against 0.100 between halves of real text")
+    assert describe_difference(difference).endswith("0.400 against 0.100 between halves of real text")
     rows[2] = row("mine", "tvd_half_l1_floor", -2e-10, -1e-9, 1e-9)
     (difference,) = find_differences(pd.DataFrame(rows).assign(signature="", reason=np.nan), "tendencies", "c", "mine")
-    assert describe_difference(difference).endswith("0.400, against about 0 between halves of real text")
+    assert describe_difference(difference).endswith("0.400 against about 0 between halves of real text")
 
 
 @pytest.mark.parametrize(("at_half", "exceeds"), [(0.175, False), (0.19, False), (0.25, True)])
@@ -69,31 +92,80 @@ def test_a_difference_within_the_band_of_real_halves_is_marked(at_half, exceeds)
 
 
 @pytest.mark.parametrize(
-    ("value", "reading"),
+    ("value", "words", "judged"),
     [
-        (0.02, "below real text's 0.0500 (more uniform or repetitive than real text, not more coherent)"),
-        (0.2, "above real text's 0.0500 (less coherent than real text)"),
+        (
+            0.02,
+            "fewer sentences that seem out of place, as uniform or repetitive texts do, 2.0 %",
+            "neither better nor worse",
+        ),
+        (0.2, "more sentences that seem out of place, 20.0 %", "for the worse"),
     ],
 )
-def test_a_critic_says_what_each_direction_means(value, reading):
+def test_a_critic_says_what_each_direction_means(value, words, judged):
     rows = [
         row("mine", "discordant_share", value, value - 0.01, value + 0.01, 0.001),
         row("control", "discordant_share", 0.05, 0.04, 0.06),
     ]
     statistics = pd.DataFrame(rows).assign(critic="narrative", signature="", reason=np.nan)
     (difference,) = find_differences(statistics, "narrative", "c", "mine")
-    assert describe_difference(difference).endswith(reading)
+    assert describe_difference(difference) == f"have {words} against 5.0 %"
+    assert judge_difference(difference) == judged
 
 
-@pytest.mark.parametrize(("value", "direction"), [(9.1, "less"), (2.5, "more")])
-def test_likelihoods_under_the_prior_are_described_in_words(value, direction):
+@pytest.mark.parametrize(
+    ("value", "words", "judged"),
+    [
+        (9.1, "less usual in the order of sections, latent PPL 9.1", "for the worse"),
+        (2.5, "more predictable in the order of sections, latent PPL 2.5", "neither better nor worse"),
+    ],
+)
+def test_likelihoods_under_the_prior_are_described_in_words(value, words, judged):
     rows = [
         row("mine", "latent_ppl", value, value - 0.1, value + 0.1, 0.001),
         row("control", "latent_ppl", 4.2, 4, 4.4),
     ]
     statistics = pd.DataFrame(rows).assign(critic="coherence", signature="", reason=np.nan)
     (difference,) = find_differences(statistics, "coherence", "c", "mine")
-    assert (
-        describe_difference(difference)
-        == f"{direction} likely than real text: latent PPL {difference.value.partition(' [')[0]}, not 4.20"
+    assert describe_difference(difference) == f"are {words} against 4.2"
+    assert judge_difference(difference) == judged
+
+
+@pytest.mark.parametrize("critic", critics())
+def test_every_reading_is_of_a_declared_statistic_and_reads_as_a_predicate(critic):
+    plugin = critics()[critic]
+    for name, reading in plugin.data.readings.items():
+        tested = f"{name}_difference" if name.endswith("_mean") else name
+        assert match_declaration(statistics_of(plugin), tested).null, name
+        for is_above in (True, False):
+            first = reading.describe(is_above, 0.2, 0.1).split()[0]
+            assert first in {
+                "are",
+                "have",
+                "use",
+                "repeat",
+                "mention",
+                "rely",
+                "share",
+                "cover",
+                "confuse",
+                "change",
+                "mix",
+            } | {"can"}, name
+
+
+def test_numbers_of_a_plug_in_without_words_read_well():
+    rows = [
+        row("mine", "questions_mean", 0.2, 0.19, 0.21),
+        row("control", "questions_mean", 0.1, 0.09, 0.11),
+        row("mine", "questions_mean_difference", 0.1, 0.08, 0.12, 0.001),
+    ]
+    statistics = pd.DataFrame(rows).assign(signature="", reason=np.nan)
+    declared = get_critic("tendencies")
+    plugin = replace(
+        declared, data=replace(declared.data, statistics=("macroscope.critics.numeric_latents:STATISTICS",))
     )
+    with patch("macroscope.reporting.differences.get_critic", return_value=plugin):
+        (difference,) = find_differences(statistics, "tendencies", "c", "mine")
+    assert describe_difference(difference) == "differ in questions, 0.200 against 0.100"
+    assert judge_difference(difference) == ""

@@ -17,6 +17,7 @@ from macroscope.reporting.scorecard import (
     Scorecard,
     build_scorecards,
     format_cell,
+    is_too_few_to_say,
     without_empty_cells,
 )
 from macroscope.reporting.scorecard_text import render_scorecards
@@ -32,6 +33,7 @@ BROKEN = (FAILED, "", "no word occurs twice; see logs/train_topics/wiki.log")
 POOR = (NOT_USABLE, "", "The classifier errs too often.")
 FEW = (TOO_FEW, "", "fewer than 4 judged documents in a collection")
 NUMBER = (UNLIKE, "", "")
+HALVES = "halves of fewer than 50 real texts differ by chance alone"
 
 
 def scorecard_of(cells: dict[str, dict[str, tuple[str, str, str]]]) -> Scorecard:
@@ -163,3 +165,21 @@ def test_numbers_are_unusable_for_the_reason_of_the_critic(corpus):
             reason = expected.get((critic, name)) if corpus == "wiki" else None
             assert unusable.reason(critic, corpus, name) == reason
             assert ((critic, corpus, name) in unusable) == (reason is not None)
+
+
+@pytest.mark.parametrize(("n", "is_too_few"), [(20, True), (49, True), (50, False)])
+def test_small_halves_of_real_text_are_too_few_to_say(n, is_too_few):
+    assert is_too_few_to_say(SPLIT_HALF, n, 500) == is_too_few
+    assert not is_too_few_to_say("mine", n, 500)
+
+
+def test_a_cell_that_is_too_few_to_say_has_its_reason_in_a_note():
+    scorecard = scorecard_of(
+        {"mine": {"strings": NUMBER}, SPLIT_HALF: {"strings": (TOO_FEW, "too few to say", HALVES)}}
+    )
+    assert scorecard.real_text("strings") is None
+    assert scorecard.without_real_text == {HALVES: ["strings"]}
+    text = render_scorecards([scorecard])
+    assert "too few to say (1)" in text
+    assert f"(1) too few texts: {HALVES}" in text
+    assert "too few to say (1)" in render_html([scorecard], 0.1, [])

@@ -17,7 +17,6 @@ from macroscope.reporting.scorecard import (
     build_scorecards,
     decide_verdict,
     format_cell,
-    summarise_run,
 )
 from macroscope.reporting.scorecard_text import render_legend, render_scorecards
 from macroscope.reporting.tables import with_adjusted_p_values
@@ -142,20 +141,12 @@ def test_checks_are_below_the_candidates():
     assert scorecard.systems_with_overall_verdict(UNLIKE) == ["bad", "mild"]
     assert scorecard.systems_with_overall_verdict(UNLIKE, checks=True) == ["damaged"]
     assert scorecard.systems_with_overall_verdict(LIKE) == []
-    assert (
-        summarise_run([scorecard])
-        == "None of the 2 systems is like real text: each is unlike it for at least one critic."
-    )
 
 
 def test_checks_alone_are_treated_as_candidates():
     scorecard = scorecard_of(("damaged", "a", UNLIKE, 1.0), ("process", "a", LIKE, 0.5), checks=("damaged", "process"))
     assert scorecard.groups == [("", ["damaged", "process"])]
     assert scorecard.systems_with_overall_verdict(UNLIKE) == ["damaged"]
-    assert (
-        summarise_run([scorecard])
-        == "Of the 2 checks, 1 is like real text for every conclusive critic; 1 is unlike it for at least one critic."
-    )
 
 
 def test_verdicts_by_critics_with_a_warning_alone_are_separate():
@@ -176,10 +167,6 @@ def test_verdicts_by_critics_with_a_warning_alone_are_separate():
     ) == ([], ["like"])
     assert scorecard.systems_with_overall_verdict(INCONCLUSIVE, warned=True) == ["open"]
     assert scorecard.deciding_critics("sure") == ["sound"]
-    assert summarise_run([scorecard]) == (
-        "Of the 4 systems, none is shown to be like real text; 1 is unlike it for at least one critic; 3 are evaluated"
-        " only by critics with a warning (⚠)."
-    )
 
 
 def test_systems_are_indistinguishable_if_intervals_overlap_for_every_shared_critic():
@@ -199,33 +186,6 @@ def test_systems_of_another_structure_are_distinguishable():
     assert list(scorecard.rows) == ["worst", "close", "other"]
     assert scorecard.indistinguishable_from("worst") == ["close"]
     assert scorecard.ratios("a") == {"worst": 90.0, "close": 80.0, "other": 20.0}
-
-
-@pytest.mark.slow
-def test_the_run_in_one_sentence():
-    like, undecided = scorecard_of(("a", "x", LIKE, 0.5)), scorecard_of(("b", "x", INCONCLUSIVE, 0.6))
-    assert summarise_run([like]) == "The only system is like real text."
-    assert summarise_run([undecided]) == "The only system is inconclusive: too few texts."
-    assert summarise_run([like, undecided]) == (
-        "Of the 2 systems on 2 corpora, 1 is like real text for every conclusive critic; 1 is inconclusive: too few"
-        " texts."
-    )
-    unusable = scorecard_of(("c", "y", NOT_USABLE, 0.9), warned=("y",))
-    assert unusable.systems_with_overall_verdict(NOT_USABLE) == ["c"]
-    assert unusable.systems_with_overall_verdict(INCONCLUSIVE) == []
-    assert summarise_run([unusable]) == "The only system is evaluated by no usable critic."
-    assert summarise_run([like, unusable]).endswith("for every conclusive critic; 1 is evaluated by no usable critic.")
-    checks = scorecard_of(("process", "x", UNLIKE, 0.9), checks=("process",))
-    assert summarise_run([checks, like]) == "The only system is like real text."
-
-
-def test_corpora_with_checks_alone_are_counted_apart():
-    checks = scorecard_of(("process", "x", UNLIKE, 0.9), checks=("process",))
-    judged = scorecard_of(("a", "x", UNLIKE, 0.9), ("b", "x", UNLIKE, 0.9))
-    assert summarise_run([judged, checks, judged]) == (
-        "None of the 4 systems on 2 corpora is like real text: each is unlike it for at least one critic."
-        " 1 more corpus has checks only."
-    )
 
 
 def test_the_text_version_separates_checks_and_marks_warnings():

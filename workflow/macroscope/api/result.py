@@ -20,6 +20,7 @@ from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.scorecard import build_scorecards, format_cell
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
+from macroscope.reporting.summary import summarise_run
 from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 from macroscope.statistics.pairing_keys import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
@@ -166,6 +167,10 @@ class Comparison:
         with atomic(copy) as path:
             shutil.copytree(self.folder, path)
         return copy
+
+    def summary(self) -> str:
+        """Return the result in two plain sentences, a line per corpus: the verdict, and the clearest difference."""
+        return summarise_run(self._plan, self.detectability, self.statistics)
 
     @property
     def missing(self) -> list[Missing]:

@@ -174,12 +174,14 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
     from macroscope.reporting.scorecard import build_scorecards
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
-    from macroscope.reporting.written_tables import read_scorecard, read_warnings
+    from macroscope.reporting.summary import summarise_run
+    from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 
     results = output / plan.results
     tables = results / "tables"
     missing = read_missing(tables, results / "figures")
     scorecard, warnings = read_scorecard(tables), read_warnings(tables)
+    summary = summarise_run(plan, scorecard, read_statistics(tables))
     notes = [
         *describe_lengths(read_matched_lengths(tables), scorecard, plan.critics.unmatched),
         *cite_sensitivity(plan.config.cited_sensitivity, scorecard),
@@ -193,7 +195,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         answer["notes"] += notes
         answer |= {"scorecard": records_of(scorecard), "warnings": records_of(warnings)}
         answer["missing"] = [entry.model_dump() for entry in missing]
-        print_json(answer | {name.lower(): str(path) for name, path in places.items()})
+        print_json({"summary": summary} | answer | {name.lower(): str(path) for name, path in places.items()})
     else:
         scorecards = list(build_scorecards(scorecard))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
@@ -210,6 +212,8 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))
         if missing:
             print(f"{describe_missing(missing)}.")
+        if summary:
+            print(f"\n{summary}")
     if missing:
         raise typer.Exit(IN_PART)
 

@@ -8,6 +8,7 @@ from macroscope.matched_length import is_matched
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan import Plan
 from macroscope.reporting.formats import format_percent
+from macroscope.reporting.scorecard import TOO_FEW_TO_SAY, is_too_few_to_say
 from macroscope.reporting.scorecard_text import readable_name
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.tables import read_csv
@@ -80,5 +81,7 @@ def describe_detectability(critic: str, tests: pd.DataFrame) -> str:
 
 
 def _describe(system: str, row: pd.Series) -> str:
+    if is_too_few_to_say(system, row["n_reference"], row["n_candidate"]):
+        return f"{readable_name(system)}: {TOO_FEW_TO_SAY}"
     low, high = (format_percent(row[end]) for end in ("ci_low", "ci_high"))
     return f"{readable_name(system)} {format_percent(row['value'])} % [{low}, {high}]"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.critics.fold_options import FOLDS
+from macroscope.critics.readings import SHARED_READINGS, Reading
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.jobs import Job
 from macroscope.natural_language.support import CAPABILITIES
@@ -163,8 +164,8 @@ class Critic:
         What the critic needs of the texts' language: a capability of `natural_language.support.CAPABILITIES` -> what
         follows without it ("the share of stop words is undefined"); "" if the critic cannot judge such texts at all.
     readings
-        Meanings, for readers, of differences that have a direction: prefix of statistics' names -> (meaning of a value
-        above real text's, meaning of one below).
+        Words, for readers, of differences that have a direction: name of the statistic -> `Reading`. A test of
+        "<name>_mean_difference" is read as "<name>_mean", which has a value for each collection.
     plan
         "module:class" of the plan of the critic's non-standard jobs; "" if all its stages are standard.
     unmatched
@@ -198,7 +199,7 @@ class Critic:
     fewest: Mapping[str, int] = field(default_factory=dict)
     language_needs: Mapping[str, str] = field(default_factory=dict)
     fewest_candidates: Mapping[str, int] = field(default_factory=dict)
-    readings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
     plan: str = ""
     unmatched: str = ""
     attribution: AttributionScore | None = None
@@ -241,10 +242,10 @@ class Critic:
             stages["project"] = replace(project, inputs=f"{project.inputs} documents?")
         return stages
 
-    def reading(self, statistic: str, above: bool) -> str:
-        """Return the meaning of a value of a statistic above, or below, that of real text; "" if none is declared."""
-        declared = (meanings for prefix, meanings in self.readings.items() if statistic.startswith(prefix))
-        return next((meanings[not above] for meanings in declared), "")
+    def reading(self, statistic: str) -> Reading | None:
+        """Return the words about a statistic that differs from real text; None if none are declared."""
+        reading = {**SHARED_READINGS, **self.readings}.get(statistic)
+        return None if reading is None else reading.naming(self.observes)
 
     @cached_property
     def scores(self) -> bool:

@@ -60,27 +60,54 @@ def cite_matrix(powers: pd.DataFrame, scorecard: pd.DataFrame) -> list[str]:
     several = scorecard["corpus"].nunique() > 1
     sentences = []
     for (corpus, critic), cells in like.groupby(["corpus", "critic"], sort=False):
-        mine = select_harms(powers[(powers["critic"] == critic) & (powers["design"] == _DESIGN)])
         name = f"{critic} on {corpus}" if several else str(critic)
-        sentences.append(f"{name}: {' '.join(_describe_cells(cells, mine))}")
+        sentences.append(f"{name}: {' '.join(_describe_cells(cells, powers[powers['critic'] == critic]))}")
     return sentences
+
+
+def list_found_damages(path: str | None, scorecard: pd.DataFrame) -> str:
+    """Return the damages that the critics which call a system like real text would have found; "" if unknown.
+
+    Parameters
+    ----------
+    path
+        Matrix of sensitivity that the run cites; None, or a file that is gone: nothing is known.
+    scorecard
+        Rows of the scorecard table.
+    """
+    if path is None or not Path(path).exists():
+        return ""
+    powers, seen = read_matrix(Path(path)), dict[str, None]()
+    for critic, cells in scorecard[scorecard["verdict"] == LIKE].groupby("critic", sort=False):
+        rows = _select_powers(cells, powers[powers["critic"] == critic])
+        seen |= dict.fromkeys(rows.loc[rows["power"] >= ENOUGH, "damage"])
+    return list_damages(seen)
+
+
+def _select_powers(cells: pd.DataFrame, powers: pd.DataFrame) -> pd.DataFrame:
+    """Return a critic's powers against harms at the usual dose, for at most as many texts as its cells compare."""
+    harms = select_harms(powers[powers["design"] == _DESIGN])
+    harms = harms[harms["n"] <= cells[["n_reference", "n_candidate"]].min(axis=None)]
+    if harms.empty:
+        return harms
+    dose = usual_dose(harms["dose"].unique())
+    return harms[(harms["n"] == harms["n"].max()) & (harms["dose"] == dose)]
 
 
 def _describe_cells(cells: pd.DataFrame, powers: pd.DataFrame) -> Iterator[str]:
     yield f"{', '.join(cells['system'])} {'is' if len(cells) == 1 else 'are'} like real text."
-    n = int(cells[["n_reference", "n_candidate"]].min(axis=None))
-    sizes = sorted(size for size in powers["n"].unique() if size <= n)
-    if not sizes:
+    rows = _select_powers(cells, powers)
+    if rows.empty:
+        n = int(cells[["n_reference", "n_candidate"]].min(axis=None))
         yield f"The cited matrix has no power of this critic for {n} texts or fewer."
         return
-    dose = usual_dose(powers["dose"].unique())
-    rows = powers[(powers["n"] == sizes[-1]) & (powers["dose"] == dose)]
     is_seen = rows["power"] >= ENOUGH
     seen, unseen = (list_damages(rows.loc[mask, "damage"]) for mask in (is_seen, ~is_seen))
-    yield f"Among {sizes[-1]} texts per side with a dose of {dose:.0%}, it would have found: {seen or 'no damage'}."
+    n, dose = rows[["n", "dose"]].iloc[0]
+    yield f"Among {n:.0f} texts per side with a dose of {dose:.0%}, it would have found: {seen or 'no damage'}."
     if unseen:
         yield f"It would have missed: {unseen}."
-    if {*cells["signature"].map(_options_of)} != {*powers["signature"].map(_options_of)}:
+    if {*cells["signature"].map(_options_of)} != {*rows["signature"].map(_options_of)}:
         yield "The matrix is of this critic with other options."
 
 

@@ -1,16 +1,19 @@
 """Significant differences between a system and real text, the clearest first, with descriptions in words."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from macroscope.critics import get_critic
-from macroscope.critics.declaration import difference_tests
+from macroscope.critics.declaration import Critic, difference_tests
+from macroscope.critics.readings import Reading
 from macroscope.options import CONTROL, SPLIT_HALF
-from macroscope.reporting.formats import SMALLEST_P, format_number, format_p_value
+from macroscope.reporting.formats import format_number, format_p_value
 from macroscope.reporting.results import select_rows
 from macroscope.reporting.statistic_names import readable_name
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.tidy import SIGNIFICANT
 
 OF_MEANS = "_mean_difference"
@@ -23,7 +26,11 @@ NEGLIGIBLE = 1e-3
 AT_HALF, FLOOR = "_at_half", "_floor"
 """Suffixes of a divergence computed on half the texts, and of the divergence between two halves of real text."""
 
+NO_DIFFERENCE = {"_ratio": 1.0, "_difference": 0.0}
+"""Suffix of statistics that are relative to real text -> their value without a difference."""
+
 LATENT_PPL, LATENT_NLL = "latent_ppl", "latent_nll"
+FAULT, NO_FAULT = "for the worse", "neither better nor worse"
 
 
 @dataclass(frozen=True)
@@ -45,12 +52,12 @@ class Difference:
         Whether `real` is that of two halves of real text, and `value` one of equally few documents if available.
     p_adjusted
         Adjusted p-value as text.
-    p_value
-        Adjusted p-value, at least the smallest one that is displayed.
     separation
         Distance between the two values, in half widths of the interval.
-    reading
-        Meaning of the direction of the difference (`Critic.readings`); "" if the critic declares none.
+    words
+        Description in the reader's words (`Critic.readings`); "" if there are none.
+    is_fault
+        Whether the difference is for the worse; None if no words say so.
     exceeds_halves
         Whether `value` lies above the interval of `real`, if that is of two halves of real text; otherwise True.
     """
@@ -62,9 +69,9 @@ class Difference:
     above: bool | None
     halves: bool
     p_adjusted: str
-    p_value: float
     separation: float
-    reading: str
+    words: str
+    is_fault: bool | None
     exceeds_halves: bool = True
 
     @property
@@ -76,38 +83,73 @@ class Difference:
 def find_differences(statistics: pd.DataFrame, critic: str, corpus: str, system: str) -> list[Difference]:
     """Return the significant differences between a system and real text for a critic, the clearest first.
 
-    Likelihoods under the prior come first (latent NLL if the prior is a density, because its perplexity may be any
-    positive number), then statistics with a value for both collections, then statistics of the two together; each
-    sorted by p-value, then by the separation of the intervals.
+    Those in words come first, then statistics with a value for both collections, then statistics of the two together;
+    each sorted by the separation of the intervals. The detectability is left out: the scorecard shows it.
     """
     plugin = get_critic(critic)
     rows = select_rows(statistics, critic, corpus)
+    rows = rows[rows["statistic"] != C2ST_AUC]
     collections = [rows[rows["system"] == name].set_index("statistic") for name in (system, CONTROL, SPLIT_HALF)]
     tests = difference_tests(plugin, rows[rows["system"] == system])
-    differences = []
-    for row in tests[tests["p_adjusted"] < SIGNIFICANT].to_dict("records"):
-        name = row["statistic"]
-        base = name.removesuffix("_difference") if name.endswith(OF_MEANS) else name
-        if plugin.data.density and base == LATENT_PPL:
-            base = LATENT_NLL
-        value, real, halves = _counterparts(base, *collections)
-        above = None if real is None else bool(value["value"] > real["value"])
-        differences.append(
-            Difference(
-                base,
-                readable_name(base, plugin.data.quantities),
-                _format_row(value),
-                "" if real is None else "about 0" if _is_negligible(real, value) else _format_row(real),
-                above,
-                halves,
-                format_p_value(row["p_adjusted"]),
-                max(float(row["p_adjusted"]), SMALLEST_P),
-                _separation(value, real),
-                "" if above is None or halves else plugin.data.reading(name, above),
-                not halves or real is None or bool(value["value"] > np.nanmax([real["value"], real["ci_high"]])),
-            )
-        )
+    names = tests.loc[tests["p_adjusted"] < SIGNIFICANT, ["statistic", "p_adjusted"]]
+    differences = [
+        _make_difference(plugin.data, str(name), float(p), *collections) for name, p in names.itertuples(index=False)
+    ]
     return sorted(differences, key=_sort_key)
+
+
+def _make_difference(
+    critic: Critic, tested: str, p_adjusted: float, candidate: pd.DataFrame, control: pd.DataFrame, halves: pd.DataFrame
+) -> Difference:
+    name = tested.removesuffix("_difference") if tested.endswith(OF_MEANS) else tested
+    if critic.density and name == LATENT_PPL:
+        name = LATENT_NLL
+    value, real, is_of_halves = _counterparts(name, candidate, control, halves)
+    middle = next((number for suffix, number in NO_DIFFERENCE.items() if name.endswith(suffix)), None)
+    if middle is None and real is not None:
+        middle = real["value"]
+    reading = None if middle is None else critic.reading(name)
+    words, is_fault = _read(reading, value["value"], middle, candidate)
+    return Difference(
+        name,
+        readable_name(name, critic.quantities),
+        _format_row(value),
+        "" if real is None else "about 0" if _is_negligible(real, value) else _format_row(real),
+        None if real is None else bool(value["value"] > real["value"]),
+        is_of_halves,
+        format_p_value(p_adjusted),
+        _separation(value, real),
+        words,
+        is_fault,
+        not is_of_halves or real is None or _is_beyond(value["value"], real, has_words=reading is not None),
+    )
+
+
+def _read(
+    reading: Reading | None, value: float, middle: float | None, candidate: pd.DataFrame
+) -> tuple[str, bool | None]:
+    """Return the words about a value, and whether it is for the worse; ("", None) without a reading.
+
+    Parameters
+    ----------
+    middle
+        Value without a difference: that of real text, or `NO_DIFFERENCE`.
+    candidate
+        Statistics of the system.
+    """
+    if reading is None or middle is None:
+        return "", None
+    amounts = value, middle
+    if reading.difference_of:
+        of_system = candidate.at[reading.difference_of, "value"]
+        amounts = of_system, of_system - value
+    return reading.describe(value > middle, *amounts), reading.is_fault(value > middle)
+
+
+def _is_beyond(value: float, real: pd.Series, *, has_words: bool) -> bool:
+    """Return whether a value lies above the interval of real halves; with words, also whether it lies below."""
+    low, high = np.nanmin([real["value"], real["ci_low"]]), np.nanmax([real["value"], real["ci_high"]])
+    return bool(value > high or (has_words and value < low))
 
 
 def _counterparts(
@@ -118,15 +160,24 @@ def _counterparts(
         return candidate.loc[name], control.loc[name], False
     if name + AT_HALF in candidate.index and name + FLOOR in candidate.index:
         return candidate.loc[name + AT_HALF], candidate.loc[name + FLOOR], True
-    if name in halves.index:
+    if name in halves.index and pd.notna(halves.at[name, "value"]):
         return candidate.loc[name], halves.loc[name], True
     return candidate.loc[name], None, False
 
 
-def _sort_key(difference: Difference) -> tuple[bool, bool, float, float]:
+def _sort_key(difference: Difference) -> tuple[bool, bool, float]:
     joint = not difference.real or difference.halves
-    first = difference.statistic in (LATENT_PPL, LATENT_NLL)
-    return not first, joint, difference.p_value, -difference.separation
+    return not difference.words, not difference.words and joint, -difference.separation
+
+
+def find_clearest(differences: Sequence[Difference]) -> Difference | None:
+    """Return the first difference that two halves of real text do not have as well; None without any."""
+    return next((difference for difference in differences if difference.exceeds_halves), None)
+
+
+def sort_critics(clearest: Mapping[str, Difference]) -> list[str]:
+    """Return the critics by their clearest differences: those in words first, each sorted by the separation."""
+    return sorted(clearest, key=lambda critic: (not clearest[critic].words, -clearest[critic].separation))
 
 
 def differences_table(differences: list[Difference]) -> pd.DataFrame:
@@ -144,22 +195,21 @@ def differences_table(differences: list[Difference]) -> pd.DataFrame:
 
 
 def describe_difference(difference: Difference) -> str:
-    """Describe a difference in a phrase: "repeated 4-grams (share), mean 0.629, above real text's 0.0213".
+    """Return what the texts do: "repeat word pairs more, 11.7 % against 7.5 %".
 
-    A likelihood under the prior is described as "less likely than real text: latent PPL 9.1, not 4.2". The meaning of
-    the direction follows, if the critic declares one.
+    Words that no critic declares are made from the name of the statistic: "differ in certainty, 0.62 against 0.3".
     """
+    if difference.words:
+        return difference.words
     value, real = (text.partition(" [")[0] for text in (difference.value, difference.real))
-    if not real:
-        return f"{difference.name} {value}"
-    if difference.halves:
-        return f"{difference.name} {value}, against {real} between halves of real text"
-    if difference.statistic in (LATENT_PPL, LATENT_NLL):
-        how = "less" if difference.above else "more"
-        unit = " nats" if difference.statistic == LATENT_NLL else ""
-        return f"{how} likely than real text: {difference.name} {value}{unit}, not {real}"
-    reading = f" ({difference.reading})" if difference.reading else ""
-    return f"{difference.name} {value}, {'above' if difference.above else 'below'} real text's {real}{reading}"
+    against = f" against {real}" if real else ""
+    between = " between halves of real text" if difference.halves else ""
+    return f"differ in {difference.name.removesuffix(', mean')}, {value}{against}{between}"
+
+
+def judge_difference(difference: Difference) -> str:
+    """Return whether a difference is for the worse: "neither better nor worse"; "" if no words say so."""
+    return "" if difference.is_fault is None else FAULT if difference.is_fault else NO_FAULT
 
 
 def _format_row(row: pd.Series) -> str:

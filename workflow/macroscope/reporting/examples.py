@@ -207,7 +207,7 @@ def open_document(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[
             return shown, True
         first = start if number == at else 0
         text = sections[number].text
-        last = _at_word(text, first + left) if len(text) - first > left else len(text)
+        last = end_of_word(text, first + left) if len(text) - first > left else len(text)
         section_marks = [mark for mark in marks if mark["section"] == number]
         shown.append(_opened_section(sections[number].title, text, section_marks, first, last))
         cut, left = cut or last < len(text), left - (last - first)
@@ -223,12 +223,12 @@ def _beginning(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[int
     if sum(lengths[: worst["section"]]) + worst["start"] <= MOST_CHARACTERS / 2:
         return 0, 0
     if worst["start"] > BEFORE:
-        return worst["section"], _at_word(document.sections[worst["section"]].text, worst["start"] - BEFORE)
+        return worst["section"], end_of_word(document.sections[worst["section"]].text, worst["start"] - BEFORE)
     before = max(0, worst["section"] - 1)
-    return before, _at_word(document.sections[before].text, max(0, lengths[before] - BEFORE))
+    return before, end_of_word(document.sections[before].text, max(0, lengths[before] - BEFORE))
 
 
-def _at_word(text: str, place: int) -> int:
+def end_of_word(text: str, place: int) -> int:
     """Return the last end of a word up to `place`; `place` itself inside a word longer than `LONGEST_WORD`."""
     space = text.rfind(" ", max(0, place - LONGEST_WORD), place + 1)
     return space if space > 0 else place
@@ -241,14 +241,14 @@ def _opened_section(
     whole = [mark for mark in marks if mark not in behind and (mark["start"], mark["end"]) == (0, len(text))]
     inner = [mark for mark in marks if mark not in behind and mark not in whole]
     pieces = [Piece("… ", "")] if first else []
-    pieces += _pieces(text, inner, first, last)
+    pieces += cut_pieces(text, inner, first, last)
     if last < len(text):
         pieces.append(Piece(" …", ""))
     ends = [mark["note"] for mark in behind] if last == len(text) else []
     return OpenedSection(title, [mark["note"] for mark in whole], pieces, ends)
 
 
-def _pieces(text: str, marks: Sequence[dict[str, Any]], first: int, last: int) -> Iterator[Piece]:
+def cut_pieces(text: str, marks: Sequence[dict[str, Any]], first: int, last: int) -> Iterator[Piece]:
     """Yield the text from `first` to `last`, cut where marks begin or end."""
     edges = {first, last, *(mark[end] for mark in marks for end in ("start", "end"))}
     places = sorted(edge for edge in edges if first <= edge <= last)

@@ -33,7 +33,8 @@ from macroscope.reporting.chapters import (
 )
 from macroscope.reporting.cited_sensitivity import cite_sensitivity
 from macroscope.reporting.data_sources import is_simulated
-from macroscope.reporting.differences import describe_difference
+from macroscope.reporting.differences import describe_difference, judge_difference
+from macroscope.reporting.evidence import Evidence, find_evidence
 from macroscope.reporting.formats import format_percent, format_percent_inline
 from macroscope.reporting.headline import read_headline
 from macroscope.reporting.html_blocks import Captions, system_page
@@ -43,12 +44,14 @@ from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard import (
     EMPTY,
     SIGNS,
+    TOO_FEW_TO_SAY,
+    UNLIKE,
     WARNING,
     Scorecard,
     build_scorecards,
-    summarise_run,
 )
 from macroscope.reporting.scorecard_legend import shown_verdicts
+from macroscope.reporting.summary import summarise_run
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.written_tables import read_scorecard, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
@@ -121,6 +124,7 @@ def write_report(
         _write(environment, "config", folder / "config.html", config=dumped)
     first_page = {
         **_describe_scorecards(results, scorecards, tables, captions),
+        "summary": summarise_run(results.plan, read_scorecard(tables), statistics),
         "systems": {(page.corpus, page.system): page for page in systems},
         "headline": headline.set_index(["corpus", "system"]),
         "missing": missing,
@@ -140,12 +144,12 @@ def _describe_scorecards(
     return {
         "scorecards": scorecards,
         "verdicts": shown_verdicts(scorecards),
-        "summary": summarise_run(scorecards) if scorecards else "",
         "simulated_corpora": [corpus for corpus in corpora if is_simulated(results, corpus)],
         "pairs": {corpus: list(pairs_of(pairs, corpus)) for corpus in corpora},
         "caption": captions.html("scorecard", most=MAX_DOCUMENTS),
         "lengths": {corpus: _describe_lengths(results, tables, corpus) for corpus in corpora},
         "caption_of_lengths": captions.html("matched_length"),
+        "evidence": {scorecard.corpus: _find_evidence(results, scorecard) for scorecard in scorecards},
         "cited": {corpus: _cite_sensitivity(results, tables, corpus) for corpus in corpora},
         "caption_of_pairs": captions.html("closer_systems"),
     }
@@ -170,6 +174,15 @@ def _describe_lengths(results: Results, tables: Path, corpus: str) -> list[str]:
     return describe_lengths(table, read_scorecard(tables), unmatched)
 
 
+def _find_evidence(results: Results, scorecard: Scorecard) -> tuple[str, Evidence] | None:
+    """Return the candidate that is least like real text, and marked sentences of it; None without them."""
+    system = next((name for name in scorecard.candidates if scorecard.overall_verdict(name) == UNLIKE), None)
+    if system is None:
+        return None
+    evidence = find_evidence(results, scorecard.corpus, system, scorecard.critics_with_verdict(system, UNLIKE))
+    return None if evidence is None else (system, evidence)
+
+
 def _cite_sensitivity(results: Results, tables: Path, corpus: str) -> list[str]:
     """Return sentences about what critics would have found on a corpus; none if the config cites no matrix."""
     cells = read_scorecard(tables)
@@ -188,7 +201,9 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "percent": format_percent,
         "in_percent": format_percent_inline,
         "describe": describe_difference,
+        "judge": judge_difference,
         "number": number,
+        "place": lambda auc: max(0.0, 2 * auc - 1),
     }
     environment.tests["missing"] = pd.isna
     environment.globals |= {
@@ -200,9 +215,11 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "several_corpora": len(results.corpora()) > 1,
         "most_named": MOST_NAMED,
         "false_flags": FALSE_FLAGS,
+        "confidence": f"{100 * results.plan.config.statistics.confidence:g}",
         "margin": results.plan.config.statistics.margin,
         "signs": SIGNS,
         "empty": EMPTY,
+        "too_few_to_say": TOO_FEW_TO_SAY,
         "warning_sign": WARNING,
         "names": READABLE_NAMES,
         "system_page": system_page,

@@ -38,6 +38,10 @@ FAILED: Verdict = "failed"
 EMPTY: tuple[Verdict, ...] = (NOT_ASKED, FAILED)
 """Verdicts of cells without a comparison: no comparison of the config, or one whose job failed."""
 SIGNS: dict[Verdict, str] = {LIKE: "≈", UNLIKE: "≠", INCONCLUSIVE: "?", NOT_USABLE: "–", TOO_FEW: "–"}
+FEWEST_PER_HALF = 50
+"""Fewest real texts per half for a number of real text against itself. By chance, 95 % of the numbers of 50 texts
+against 50 lie between 36 and 64 %; those of 20 against 20, between 28 and 72 %, look like a defect."""
+TOO_FEW_TO_SAY = "too few to say"
 INTERVAL_VERDICTS: tuple[Verdict, ...] = (UNLIKE, LIKE, INCONCLUSIVE)
 WARNING = "⚠"
 CHECKS = "Checks: texts for which the right answer is known"
@@ -139,6 +143,22 @@ class Scorecard:
             ("", [name for name in self.rows if name == SPLIT_HALF]),
         ]
         return [(heading, names) for heading, names in groups if names]
+
+    def real_text(self, critic: str) -> pd.Series | None:
+        """Return a critic's cell of real text against itself; None without its number."""
+        cell = self.rows.get(SPLIT_HALF, {}).get(critic)
+        return cell if cell is not None and _has_verdict(cell) else None
+
+    @property
+    def without_real_text(self) -> dict[str, list[str]]:
+        """Return reason -> critics for which real text against itself has no number."""
+        cells = self.rows.get(SPLIT_HALF, {})
+        return group_names({name: cell["explanation"] for name, cell in cells.items() if not _has_verdict(cell)})
+
+    @property
+    def explanations(self) -> set[str]:
+        """Return why cells have no number, or none to use."""
+        return {cell["explanation"] for system in self.rows for cell in self.cells(system).values()}
 
     @property
     def n_documents(self) -> int:
@@ -272,6 +292,11 @@ def decide_verdict(value: float, low: float, high: float, margin: float, differe
     return UNLIKE if low > 0.5 and different else INCONCLUSIVE
 
 
+def is_too_few_to_say(system: str, n_reference: float, n_candidate: float) -> bool:
+    """Return whether a comparison is of real text with itself, in halves of fewer than `FEWEST_PER_HALF` texts."""
+    return system == SPLIT_HALF and min(n_reference, n_candidate) < FEWEST_PER_HALF
+
+
 def without_empty_cells(table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the scorecard table with a comparison."""
     return table[~table["verdict"].isin(EMPTY)]
@@ -320,49 +345,6 @@ def _has_verdict(cell: pd.Series) -> bool:
     return cell["verdict"] in INTERVAL_VERDICTS
 
 
-def summarise_run(corpora: Sequence[Scorecard]) -> str:
-    """Return the result of a run as one sentence: how many systems are like real text, and how many are not.
-
-    A system counts once per corpus. Checks count only if the run has no other systems.
-    """
-    counted = [scorecard for scorecard in corpora if set(scorecard.candidates) - scorecard.declared] or corpora
-    noun = "system" if set(counted[0].candidates) - counted[0].declared else "check"
-    where = f" on {len(counted)} corpora" if len(counted) > 1 else ""
-    checked = len(corpora) - len(counted)
-    rest_of_run = f" {checked} more {'corpora have' if checked > 1 else 'corpus has'} checks only." if checked else ""
-    total = sum(len(scorecard.candidates) for scorecard in counted)
-    like, unlike, undecided, unusable = (
-        sum(len(scorecard.systems_with_overall_verdict(verdict)) for scorecard in counted)
-        for verdict in (LIKE, UNLIKE, INCONCLUSIVE, NOT_USABLE)
-    )
-    warned = total - like - unlike - undecided - unusable
-    if total == 1 and not (warned or unusable):
-        verdict = "is inconclusive: too few texts" if undecided else f"is {'like' if like else 'unlike'} real text"
-        return f"The only {noun} {verdict}."
-    if unlike == total:
-        none = f"None of the {total} {noun}s{where} is like real text"
-        return f"{none}: each is unlike it for at least one critic.{rest_of_run}"
-    counts = [
-        (number, phrase)
-        for number, phrase in (
-            (unlike, "unlike it for at least one critic"),
-            (undecided, "inconclusive: too few texts"),
-            (unusable, "evaluated by no usable critic"),
-            (warned, f"evaluated only by critics with a warning ({WARNING})"),
-        )
-        if number
-    ]
-    if total == 1:
-        return f"The only {noun} is {counts[0][1]}."
-    first = f"{_are(like)} like real text for every conclusive critic" if like else "none is shown to be like real text"
-    rest = (f"{_are(number)} {phrase}" for number, phrase in counts)
-    return f"Of the {total} {noun}s{where}, {'; '.join([first, *rest])}.{rest_of_run}"
-
-
-def _are(number: int) -> str:
-    return f"{number} {'is' if number == 1 else 'are'}"
-
-
 def format_cell(cell: pd.Series) -> str:
     """Format a cell: "≠ 93 % [88, 96]"; without the sign of the verdict for real text against itself.
 
@@ -371,6 +353,8 @@ def format_cell(cell: pd.Series) -> str:
     verdict: Verdict = cell["verdict"]
     if verdict in EMPTY:
         return f"{verdict}: {cell['reason']}" if cell["reason"] else verdict
+    if verdict == TOO_FEW and cell["system"] == SPLIT_HALF:
+        return TOO_FEW_TO_SAY
     if not _has_verdict(cell):
         return f"{SIGNS[verdict]} {verdict}"
     sign = "" if cell["system"] == SPLIT_HALF else f"{SIGNS[verdict]} "

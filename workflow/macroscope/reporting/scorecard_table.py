@@ -15,7 +15,18 @@ from macroscope.reporting.formats import look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
 from macroscope.reporting.matched_length import matched_columns
 from macroscope.reporting.results import Results, select_rows
-from macroscope.reporting.scorecard import COLUMNS, FAILED, NOT_ASKED, NOT_USABLE, RATIO, decide_verdict
+from macroscope.reporting.scorecard import (
+    COLUMNS,
+    FAILED,
+    FEWEST_PER_HALF,
+    NOT_ASKED,
+    NOT_USABLE,
+    RATIO,
+    TOO_FEW,
+    TOO_FEW_TO_SAY,
+    decide_verdict,
+    is_too_few_to_say,
+)
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.systems import kinds
@@ -63,7 +74,7 @@ def scorecard_table(
             rows.append(
                 {
                     **row,
-                    "reason": "",
+                    "reason": TOO_FEW_TO_SAY if row["verdict"] == TOO_FEW else "",
                     "explanation": _explain(row, why_unusable),
                     **look_up_estimate(indexed, (corpus, system, critic, RATIO), RATIO),
                     "check": _is_check(results, system),
@@ -86,6 +97,8 @@ def _explain(row: Mapping[str, Any], why_unusable: str | None) -> str:
     """Return why a row of `c2st_auc` is not usable, or undefined; "" if it is neither."""
     if why_unusable is not None:
         return why_unusable
+    if is_too_few_to_say(row["system"], row["n_reference"], row["n_candidate"]):
+        return f"halves of fewer than {FEWEST_PER_HALF} real texts differ by chance alone"
     return "" if pd.isna(row["reason"]) else str(row["reason"])
 
 
@@ -120,6 +133,8 @@ def _assess(row: Mapping[str, Any], tests: pd.DataFrame, margin: float) -> dict[
     adjusted = tests.loc[tests["system"] == row["system"], "p_adjusted"]
     different = int((adjusted < SIGNIFICANT).sum())
     verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], margin, different)
+    if is_too_few_to_say(row["system"], row["n_reference"], row["n_candidate"]):
+        verdict = TOO_FEW
     return {"tests": len(adjusted), "different": different, "verdict": verdict}
 
 

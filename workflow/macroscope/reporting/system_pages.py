@@ -9,7 +9,13 @@ import pandas as pd
 from macroscope.critics.findings import ReportItem
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.reporting.chapters import Contribution, critic_page
-from macroscope.reporting.differences import Difference, differences_table, find_differences
+from macroscope.reporting.differences import (
+    Difference,
+    differences_table,
+    find_clearest,
+    find_differences,
+    sort_critics,
+)
 from macroscope.reporting.examples import Example, find_example
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.headline import SETTING, display_headline
@@ -58,7 +64,7 @@ class Evaluation:
     @property
     def clearest(self) -> Difference | None:
         """Return the clearest difference that two halves of real text do not have as well; None without any."""
-        return next((difference for difference in self.differences if difference.exceeds_halves), None)
+        return find_clearest(self.differences)
 
     @property
     def n_hidden(self) -> int:
@@ -100,12 +106,10 @@ class SystemPage:
 
     @property
     def with_differences(self) -> list[Evaluation]:
-        """Return the evaluations of usable critics with a clear difference."""
-        return [
-            evaluation
-            for evaluation in self.evaluations
-            if evaluation.clearest is not None and evaluation.cell["verdict"] != NOT_USABLE
-        ]
+        """Return the evaluations of usable critics with a clear difference, the clearest first."""
+        usable = {each.critic: each for each in self.evaluations if each.cell["verdict"] != NOT_USABLE}
+        clearest = {critic: each.clearest for critic, each in usable.items() if each.clearest is not None}
+        return [usable[critic] for critic in sort_critics(clearest)]
 
 
 def system_pages(

@@ -6,7 +6,7 @@ The clustering depends on both reference and candidate, so statistics compare co
 In addition, probing: which properties of texts can be predicted from the clusters of a corpus.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 _CLUSTERING = "normalise explained_variance seeds restarts"
@@ -31,6 +31,16 @@ CRITIC = Critic(
         "learnt_on": "number of embeddings that the clusters are fitted to",
         "not_embedded": "texts without embedding",
         "truncated": "texts cut at the encoder's limit",
+    },
+    readings={
+        "latent_nll_difference": Reading(
+            "are more often of kinds that are rare in real text",
+            "are more often of kinds that are frequent in real text",
+            "above",
+            "nats",
+            "latent NLL {value} against {real}",
+            "latent_nll",
+        ),
     },
     gives_log_q=True,
     attribution=AttributionScore("latent NLL of the text's cluster", "nats"),

@@ -4,7 +4,7 @@ Latents: the sequence of section types z_1 ... z_M. Projection: a fine-tuned sec
 sections. Prior: a bigram Markov chain with begin and end states.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -35,6 +35,29 @@ CRITIC = Critic(
         "title_agreement": "sections whose inferred type matches their title",
         "transition_error": "transitions that are rare in real text",
         "unseen_transition": "transitions that never occur in real text",
+    },
+    readings={
+        "repeating_error_share": Reading(
+            "repeat the previous type of section more often",
+            "repeat the previous type of section less often",
+            "above",
+            "%",
+        ),
+        "title_agreement_share": Reading(
+            "have more sections that match their title", "have fewer sections that match their title", "below", "%"
+        ),
+        "transition_error_share": Reading(
+            "have more sections in an order that is rare in real text",
+            "have fewer sections in an order that is rare in real text",
+            "above",
+            "%",
+        ),
+        "unseen_transition_share": Reading(
+            "have more sections in an order that real text never has",
+            "have fewer sections in an order that real text never has",
+            "above",
+            "%",
+        ),
     },
     certainty="posterior_margin",
     attribution=AttributionScore(

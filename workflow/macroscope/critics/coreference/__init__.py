@@ -6,7 +6,7 @@ resolver. Prior: a 5-gram model of the chains of the train split, with entities 
 Resolvers that need their own environment have rules in workflow/rules/coreference.smk.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 _RESOLVED = "resolver ranker model mentions domain single"
@@ -41,6 +41,18 @@ CRITIC = Critic(
         "unknown_surface": "mentions by words that never occur in the train split",
         "unlikely_mention": "unlikely mentions",
         "without_mentions": "texts without mentions of persons",
+    },
+    readings={
+        "female_mention_share": Reading("mention women more", "mention women less", unit="%"),
+        "male_mention_share": Reading("mention men more", "mention men less", unit="%"),
+        "plural_mention_share": Reading("mention groups more", "mention groups less", unit="%"),
+        "pronoun_share": Reading("mention persons more by pronouns", "mention persons less by pronouns", unit="%"),
+        "unlikely_mention_share": Reading(
+            "have more unlikely mentions of persons", "have fewer unlikely mentions of persons", "above", "%"
+        ),
+        "name_mismatch_mean": Reading(
+            "confuse the names of persons more", "confuse the names of persons less", "above"
+        ),
     },
     plan="plan:ResolverPlan",
     attribution=AttributionScore(

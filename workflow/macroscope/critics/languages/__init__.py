@@ -5,7 +5,7 @@ with as many topics as languages, fitted to the train split. The prior is the mo
 the stages `score` and `compare` need nothing else.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -29,6 +29,7 @@ CRITIC = Critic(
         "mixed": "texts that mix languages",
         "without_words": "texts without a word of the vocabulary",
     },
+    readings={"mixed_share": Reading("mix languages more", "mix languages less", "above", "%")},
     stages={
         "train": Stage(
             "training:train",

@@ -9,13 +9,12 @@ In addition: further detectors for comparison, pre-training, autoencoders, and g
 their rules are in rules/critics/narrative.smk.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 _SENTENCES = "encoder pooling max_tokens precision autoencoders"
 _SIMILARITY = "similarity similarity_encoder similarity_layer rescale"
 _DAMAGE = f"sentences damaged intact draws replacements candidates {_SIMILARITY}"
-_READINGS = ("less coherent than real text", "more uniform or repetitive than real text, not more coherent")
 _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 
 CRITIC = Critic(
@@ -46,10 +45,33 @@ CRITIC = Critic(
         "worst_missing": "largest probability of a missing sentence",
     },
     readings={
-        **dict.fromkeys(("missing", "discordant", "worst_missing", "worst_discordant", "incoherence"), _READINGS),
-        "order": (
-            "sentences in a clearer order than in real text",
-            "sentences in a less clear order than in real text",
+        "discordant_share": Reading(
+            "have more sentences that seem out of place",
+            "have fewer sentences that seem out of place, as uniform or repetitive texts do",
+            "above",
+            "%",
+        ),
+        "incoherence_mean": Reading(
+            "are less coherent", "are more uniform or repetitive, which is not more coherent", "above"
+        ),
+        "missing_share": Reading(
+            "have more places where a sentence seems missing",
+            "have fewer places where a sentence seems missing, as uniform or repetitive texts do",
+            "above",
+            "%",
+        ),
+        "order_mean": Reading("have a clearer order of sentences", "have a less clear order of sentences", "below"),
+        "worst_discordant_mean": Reading(
+            "have a sentence that seems more out of place",
+            "have no sentence that seems as much out of place",
+            "above",
+            "%",
+        ),
+        "worst_missing_mean": Reading(
+            "have a place where a sentence seems missing more clearly",
+            "have no place where a sentence seems missing as clearly",
+            "above",
+            "%",
         ),
     },
     sentences="options:read_sentences",

@@ -132,7 +132,7 @@ def directions_table(statistics: pd.DataFrame, tasks: Sequence[str]) -> pd.DataF
                 continue
             above = bool(indexed.at[(system, name), "value"] > indexed.at[(CONTROL, name), "value"])
             direction = f"{'more' if above else 'fewer'} than in real text"
-            rows.append({"system": system, TASKS[task]: direction, "meaning": CRITIC.reading(name, above)})
+            rows.append({"system": system, TASKS[task]: direction, "meaning": CRITIC.readings[name].predicate(above)})
     return pd.DataFrame(rows).fillna("–")
 
 

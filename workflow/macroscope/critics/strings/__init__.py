@@ -4,7 +4,7 @@ Latents: the text itself. Prior: a distribution over strings, estimated from the
 estimates that have not seen it, so the estimates depend on both the reference and the candidate.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 from macroscope.statistics.declaration import LARGEST_MEAN_DIFFERENCE
 
@@ -28,6 +28,21 @@ CRITIC = Critic(
         "empty": "empty texts",
         "scored_texts": "number of scored texts",
         "shared_ngrams": "share of 4-grams that other texts have",
+    },
+    readings={
+        "latent_ppl_ratio": Reading(
+            "use less usual sequences of words",
+            "use more predictable sequences of words",
+            "above",
+            numbers="{value} times the perplexity of real text",
+        ),
+        "shared_ngrams_difference": Reading(
+            "share more sequences of four words with each other",
+            "share fewer sequences of four words with each other",
+            "above",
+            "points",
+            "by {size}",
+        ),
     },
     gives_log_q=True,
     plan="plan:StringsPlan",

@@ -4,7 +4,7 @@ Latents: the state of each sub-sequence. Projection: an exact look-up in the tab
 own transition matrix. Projection and prior have no errors, so every difference is due to the system.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -21,6 +21,20 @@ CRITIC = Critic(
         "unfinished": "strings with tokens after the last delimiter",
         "unknown_symbol": "symbols that the process never generates",
         "valid": "strings that the process can generate",
+    },
+    readings={
+        "invalid_subsequence_share": Reading(
+            "have more sub-sequences that the process cannot generate",
+            "have fewer sub-sequences that the process cannot generate",
+            "above",
+            "%",
+        ),
+        "valid_share": Reading(
+            "are more often strings that the process can generate",
+            "are less often strings that the process can generate",
+            "below",
+            "%",
+        ),
     },
     attribution=AttributionScore(
         "latent NLL", "nats per sub-sequence", "sub-sequences that are invalid, or rarely follow the previous one"

@@ -4,7 +4,7 @@ The latents are counts of tokens, and numbers of every text: its length, types, 
 There is no prior; collections are compared with each other.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -39,6 +39,37 @@ CRITIC = Critic(
         "vocabulary_tokens_compared": "tokens at which vocabularies are compared",
         "zipf": "rank–frequency distribution",
         "zipf_s": "Zipf's exponent",
+    },
+    readings={
+        "compression_ratio_mean": Reading(
+            "can be compressed more, as repetitive texts can",
+            "can be compressed less",
+            "above",
+            numbers="compression ratio {value} against {real}",
+        ),
+        "duplicate_2grams_mean": Reading("repeat word pairs more", "repeat word pairs less", "above", "%"),
+        "duplicate_4grams_mean": Reading(
+            "repeat sequences of four words more", "repeat sequences of four words less", "above", "%"
+        ),
+        "length_mean": Reading("are longer", "are shorter", unit="tokens"),
+        "longest_repeat_mean": Reading("repeat longer sequences", "repeat shorter sequences", "above", "tokens"),
+        "stop_word_share_mean": Reading("use more stop words", "use fewer stop words", unit="%"),
+        "symbol_share_mean": Reading(
+            "use more punctuation and symbols", "use less punctuation and fewer symbols", unit="%"
+        ),
+        "vocabulary_size_difference": Reading(
+            "use more different words",
+            "use fewer different words",
+            "below",
+            numbers="{value} against {real} in samples of equal length",
+            difference_of="vocabulary_size_compared",
+        ),
+        "zipf_s_difference": Reading(
+            "rely more on their most frequent words",
+            "rely less on their most frequent words",
+            numbers="Zipf's exponent {value} against {real}",
+            difference_of="zipf_s",
+        ),
     },
     stages={
         "project": Stage(

@@ -5,7 +5,7 @@ correlated topic model, fitted to the train split. The prior is the model's Gaus
 `score` and `compare` need nothing else.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 _WORDS = "convention stop_words most_documents least_frequency"
@@ -41,9 +41,10 @@ CRITIC = Critic(
         "without_words": "texts without a word of the vocabulary",
     },
     readings={
-        "patchiness": (
-            "sentences of a text differ more in their topics than in real text, as if texts were mixed",
-            "sentences of a text differ less in their topics than in real text",
+        "patchiness_mean": Reading(
+            "change their topic more between sentences, as mixed texts do",
+            "change their topic less between sentences",
+            "above",
         ),
     },
     stages={

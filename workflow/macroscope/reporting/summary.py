@@ -1,0 +1,168 @@
+"""The result of a run in two plain sentences: the verdict, and the clearest difference in the reader's words."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from macroscope.critics import get_critic
+from macroscope.phrases import choose_form, list_names
+from macroscope.plan import Plan
+from macroscope.reporting.cited_sensitivity import list_found_damages
+from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
+from macroscope.reporting.formats import format_percent_inline
+from macroscope.reporting.scorecard import (
+    INCONCLUSIVE,
+    INTERVAL_VERDICTS,
+    LIKE,
+    NOT_USABLE,
+    UNLIKE,
+    Scorecard,
+    Verdict,
+    build_scorecards,
+)
+from macroscope.systems import kinds
+
+YOURS = "your texts"
+"""Label of the kind of systems that are texts of the user's own."""
+
+
+def summarise_run(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFrame) -> str:
+    """Return the result of a run in plain sentences, a line per corpus; "" without a scorecard.
+
+    Corpora with checks alone are left out if another corpus has candidates.
+
+    Parameters
+    ----------
+    plan
+        Plan of the run.
+    scorecard
+        Scorecard table.
+    statistics
+        All statistics, with adjusted p-values.
+    """
+    every = list(build_scorecards(scorecard))
+    counted = [each for each in every if set(each.candidates) - each.declared] or every
+    lines = []
+    for each in counted:
+        damages = "" if len(each.candidates) > 1 else _damages_sentence(plan, scorecard, each)
+        sentences = [*summarise_scorecard(each, subjects_of(plan, each)), damages, _clearest_sentence(each, statistics)]
+        where = f"{each.corpus}: " if len(counted) > 1 else ""
+        lines.append(where + " ".join(filter(None, sentences)))
+    return "\n".join(lines)
+
+
+def subjects_of(plan: Plan, scorecard: Scorecard) -> dict[str, str]:
+    """Return candidate -> words for its texts: "the texts of gpt2-xl", or "your texts" for a user's only ones."""
+    labels = {system: kinds()[plan.systems.all[system].kind].data.label for system in scorecard.candidates}
+    is_only_yours = list(labels.values()) == [YOURS]
+    return {system: YOURS if is_only_yours else f"the texts of {system}" for system in labels}
+
+
+def summarise_scorecard(scorecard: Scorecard, subjects: Mapping[str, str]) -> list[str]:
+    """Return the verdict on the candidates of a corpus: on one, or on the worst, the best and those like real text.
+
+    Parameters
+    ----------
+    subjects
+        Candidate -> words for its texts.
+    """
+    systems = scorecard.candidates
+    if len(systems) == 1:
+        return [_capitalized(_judge_one(scorecard, systems[0], subjects[systems[0]]))]
+    named = {verdict: [name for name in systems if scorecard.overall_verdict(name) == verdict] for verdict in _GROUPS}
+    unlike = named[UNLIKE]
+    if not unlike:
+        first = f"None of {len(systems)} systems differs from real text."
+    elif len(unlike) == 1:
+        first = f"1 of {len(systems)} systems differs from real text: {unlike[0]}, in {_aspects(scorecard, unlike[0])}."
+    else:
+        share = (
+            "Both"
+            if len(unlike) == len(systems) == 2
+            else f"All {len(systems)}"
+            if len(unlike) == len(systems)
+            else f"{len(unlike)} of {len(systems)}"
+        )
+        first = (
+            f"{share} systems differ from real text: {unlike[0]} most (in {_aspects(scorecard, unlike[0])}),"
+            f" {unlike[-1]} least (in {_aspects(scorecard, unlike[-1])})."
+        )
+    return [
+        first,
+        *(f"{words}: {list_names(named[verdict])}." for verdict, words in _GROUPS.items() if words and named[verdict]),
+    ]
+
+
+_GROUPS: dict[Verdict, str] = {
+    UNLIKE: "",
+    LIKE: "Like real text",
+    INCONCLUSIVE: "Too few texts to tell",
+    NOT_USABLE: "Judged by no usable critic",
+}
+
+
+def _judge_one(scorecard: Scorecard, system: str, subject: str) -> str:
+    verdict = scorecard.overall_verdict(system)
+    warned = ", by critics with a warning alone" if scorecard.is_only_warned(system) else ""
+    if verdict == UNLIKE:
+        return f"{subject} differ from real text in {_aspects(scorecard, system)}{warned}."
+    if verdict == LIKE:
+        return f"{subject} are like real text in {_aspects(scorecard, system)}{warned}."
+    if verdict == NOT_USABLE:
+        return f"no critic is accurate enough on {subject} for a verdict."
+    if like := scorecard.critics_with_verdict(system, LIKE):
+        of_all = len(_judging(scorecard, system))
+        others = choose_form(of_all - len(like), "other", "others")
+        return f"{subject} are like real text in {len(like)} of {of_all} aspects, and too few to tell in the {others}."
+    return f"{subject} are not told from real text, but too few to be called like it."
+
+
+def _aspects(scorecard: Scorecard, system: str) -> str:
+    """Return in how many aspects the overall verdict holds: "5 of 6 aspects"; the aspect itself if there is one."""
+    judging, deciding = (
+        _judging(scorecard, system),
+        scorecard.critics_with_verdict(system, scorecard.overall_verdict(system)),
+    )
+    if len(judging) == 1:
+        return get_critic(judging[0]).data.observes or judging[0]
+    if len(deciding) < len(judging):
+        return f"{len(deciding)} of {len(judging)} aspects"
+    return "both aspects" if len(judging) == 2 else f"all {len(judging)} aspects"
+
+
+def _judging(scorecard: Scorecard, system: str) -> list[str]:
+    """Return the critics that have a verdict on a system."""
+    return [critic for critic, cell in scorecard.rows[system].items() if cell["verdict"] in INTERVAL_VERDICTS]
+
+
+def _damages_sentence(plan: Plan, table: pd.DataFrame, scorecard: Scorecard) -> str:
+    (system,) = scorecard.candidates
+    if scorecard.overall_verdict(system) != LIKE:
+        return ""
+    rows = table[(table["corpus"] == scorecard.corpus) & (table["system"] == system)]
+    damages = list_found_damages(plan.config.cited_sensitivity, rows)
+    return f"Among as many texts, these damages would have been found: {damages}." if damages else ""
+
+
+def _clearest_sentence(scorecard: Scorecard, statistics: pd.DataFrame) -> str:
+    """Return a sentence about the clearest difference of the worst candidate; "" if none is unlike real text."""
+    system = next((name for name in scorecard.candidates if scorecard.overall_verdict(name) == UNLIKE), None)
+    if system is None:
+        return ""
+    critics = scorecard.deciding_critics(system) or scorecard.critics_with_verdict(system, UNLIKE)
+    clearest = {
+        critic: difference
+        for critic in critics
+        if (difference := find_clearest(find_differences(statistics, critic, scorecard.corpus, system))) is not None
+    }
+    named = "" if len(scorecard.candidates) == 1 else f", in the texts of {system}"
+    if clearest:
+        return f"Clearest{named}: they {describe_difference(clearest[sort_critics(clearest)[0]])}."
+    aucs = {critic: scorecard.rows[system][critic]["c2st_auc"] for critic in critics}
+    surest = max(aucs, key=lambda critic: float(aucs[critic]))
+    aspect, share = get_critic(surest).data.observes or surest, format_percent_inline(aucs[surest])
+    return f"Clearest{named}: a classifier tells them from real texts by {aspect}, in {share} of pairs."
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
