@@ -15,8 +15,8 @@ CODE = ("workflow/macroscope", "workflow/scripts", "tests", "examples")
 PAGES = ("README.md", "CONTRIBUTING.md", "docs")
 GENERATED = REPOSITORY / "docs" / "generated"
 OPENINGS = re.compile(r"(What|Of|Whether|Those|That|Which|How|Where|Whoever)\b")
-EMPTY_NAMES = frozenset({"found", "some", "known", "own", "one"})
-MAX_WORDS = 40
+EMPTY_NAMES = frozenset({"found", "some", "known", "own", "one", "other", "side"})
+MAX_WORDS = 25
 _BLOCK = re.compile(r"```.*?```|^(?: {4}|\t|\||#|!\[).*$", re.DOTALL | re.MULTILINE)
 """Parts of a page that are not prose: code, tables, headings and pictures."""
 _ITEM = re.compile(r"\n\s*(?:[-*]|\d+\.)\s+|\n\s*\n")

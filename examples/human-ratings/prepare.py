@@ -47,8 +47,8 @@ def contrastive(data: Path, output: Path) -> None:
         if entry["domain"] == "wikinews":  # no real news is in the data
             continue
         a, b = entry["system_a_name"], entry["system_b_name"]
-        for system, side in ((a, "a"), (b, "b")):
-            texts.setdefault(system, {})[f"prompt-{number}"] = entry[f"system_{side}_result"]
+        for system, letter in ((a, "a"), (b, "b")):
+            texts.setdefault(system, {})[f"prompt-{number}"] = entry[f"system_{letter}_result"]
         for annotator, answer in entry["human_annotation"].items():
             ratings.append(("human-like", f"prompt-{number}", a, b, annotator, PREFERENCE[answer]))
     _write(output, _real_texts(data), texts, ratings)

@@ -83,7 +83,7 @@ class Run:
             pd.DataFrame({name: self.numbers(*NUMBERS[name], system) for name in (number, JOINED[number])})
             for system in (CONTROL, f"{damage}{DOSE}")
         )
-        first, second = (((side - intact.mean()) / intact.std()).max(axis=1) for side in (intact, damaged))
+        first, second = (((numbers - intact.mean()) / intact.std()).max(axis=1) for numbers in (intact, damaged))
         return _compare(first, second)
 
     def changed(self, damage: str) -> list[str]:

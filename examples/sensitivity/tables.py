@@ -105,7 +105,9 @@ def _print_peers(name: str, run: pd.DataFrame) -> None:
         return
     rows = []
     for damage, cells in usual.groupby("damage"):
-        best = [cells.loc[cells.loc[side, "power"].idxmax()] for side in (~is_peer[cells.index], is_peer[cells.index])]
+        best = [
+            cells.loc[cells.loc[chosen, "power"].idxmax()] for chosen in (~is_peer[cells.index], is_peer[cells.index])
+        ]
         rows.append((best[1]["power"] - best[0]["power"], damage, *best))
     better = [row for row in sorted(rows, key=lambda row: -row[0]) if row[0] > 0]
     print(f"{name}: the best critic is at least as good in {len(rows) - len(better)} of {len(rows)}")

@@ -49,9 +49,9 @@ def _exchange(texts: list[tuple[str, ...]], generator: random.Random, output: Pa
     usable = [text for text in texts if len(text) >= FEWEST]
     generator.shuffle(usable)
     real, damaged, marks = usable[:REAL], [], []
-    for text, other in zip(usable[REAL : REAL + DAMAGED], usable[REAL + DAMAGED :], strict=False):
-        place = generator.randrange(min(len(text), len(other)))
-        damaged.append((*text[:place], other[place], *text[place + 1 :]))
+    for text, donor in zip(usable[REAL : REAL + DAMAGED], usable[REAL + DAMAGED :], strict=False):
+        place = generator.randrange(min(len(text), len(donor)))
+        damaged.append((*text[:place], donor[place], *text[place + 1 :]))
         marks.append([float(number == place) for number in range(len(text))])
     _write(output, real, damaged, marks)
 
@@ -63,7 +63,7 @@ def _move(texts: list[tuple[str, ...]], generator: random.Random, output: Path) 
     damaged, marks = [], []
     for text in usable[REAL : REAL + DAMAGED]:
         place = generator.randrange(len(text))
-        target = generator.choice([other for other in range(len(text)) if abs(other - place) > 1])
+        target = generator.choice([candidate for candidate in range(len(text)) if abs(candidate - place) > 1])
         others = [*text[:place], *text[place + 1 :]]
         damaged.append((*others[:target], text[place], *others[target:]))
         marks.append([float(number == target) for number in range(len(text))])

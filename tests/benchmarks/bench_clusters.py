@@ -50,13 +50,15 @@ def main() -> None:
         theirs = peer.compute_mauve(p_features=p, q_features=q, num_buckets=CLUSTERS, verbose=False, seed=1)
 
     options = ClustersOptions(number_of_clusters=CLUSTERS, seeds=1)
-    vectors = np.concatenate([prepare(side, options) for side in (p, q)])
+    vectors = np.concatenate([prepare(embeddings, options) for embeddings in (p, q)])
     ours = None
 
     def run_ours() -> None:
         nonlocal ours
-        ours = fit([prepare(side, options) for side in (p, q)], CLUSTERS, options, seed=1)
-        counts = [np.bincount(ours.assign(prepare(side, options))[:, 0], minlength=CLUSTERS) for side in (p, q)]
+        ours = fit([prepare(embeddings, options) for embeddings in (p, q)], CLUSTERS, options, seed=1)
+        counts = [
+            np.bincount(ours.assign(prepare(embeddings, options))[:, 0], minlength=CLUSTERS) for embeddings in (p, q)
+        ]
         mauve(counts[0], counts[1])
 
     with quiet():

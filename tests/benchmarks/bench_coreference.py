@@ -38,8 +38,8 @@ def chains_of(symbols: int) -> tuple[Chains, Packing]:
     times = -(-symbols // len(kinds))
     rng = np.random.default_rng(1)
     kinds, entities = np.tile(kinds, times), np.tile(entities, times)
-    other = (rng.random(len(kinds)) < 0.05) & (entities >= 0)
-    kinds[other] = len(surfaces) + rng.integers(0, 7, int(other.sum()))
+    mistaken = (rng.random(len(kinds)) < 0.05) & (entities >= 0)
+    kinds[mistaken] = len(surfaces) + rng.integers(0, 7, int(mistaken.sum()))
     return Chains(kinds, entities, np.tile(lengths, times)), Packing(ORDER, len(surfaces) + 7)
 
 

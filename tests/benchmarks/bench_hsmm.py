@@ -97,7 +97,7 @@ def main() -> None:
 
 def full_size() -> None:
     """Tokens/s of both ways of fitting, at the paper's size."""
-    model, (batch, other) = full_model()
+    model, (batch, second) = full_model()
     tokens = int(batch["sizes"].sum())
     parameters = sum(p.numel() for p in model.parameters())
     print(f"full size: {parameters / 1e9:.2f} G parameters, {tokens:,} tokens a batch of {BATCH} texts", flush=True)
@@ -105,10 +105,10 @@ def full_size() -> None:
     model.zero_grad()
     with torch.no_grad():
         normalisers, counts = model.normalisers(), Counts(model)
-        rows = torch.unique(other["rows"])[1:]
+        rows = torch.unique(second["rows"])[1:]
 
         def expect() -> None:
-            counts.add(rows, expected_counts(*model.batch(**other, normalisers=normalisers))[1])
+            counts.add(rows, expected_counts(*model.batch(**second, normalisers=normalisers))[1])
 
         of_batch = seconds(expect, 2)
     for name, taken in (("gradient descent", of_step), ("expectation maximisation", of_batch)):

@@ -135,8 +135,8 @@ def shuffle_sections(text: Text, rng: np.random.Generator) -> Text:
 def shift_topics(text: Text, rng: np.random.Generator) -> Text:
     """Replace 30 % of the words by those of the second genre."""
     is_replaced = rng.random(len(text.words)) < 0.3
-    other = rng.choice(TYPES, len(text.words), p=LAWS[1])
-    return Text(np.where(is_replaced, other, text.words), text.ends, text.sections, text.starts)
+    drawn = rng.choice(TYPES, len(text.words), p=LAWS[1])
+    return Text(np.where(is_replaced, drawn, text.words), text.ends, text.sections, text.starts)
 
 
 # ---- settings ------------------------------------------------------------------------------------------------------

@@ -71,8 +71,8 @@ def _modules(groups: dict[str, pd.DataFrame]) -> Iterator[str]:
 def _known(table: pd.DataFrame) -> Iterator[str]:
     """Yield the table of promises that do not hold."""
     yield "| promises known not to hold | claims |\n|---|---:|"
-    known = table["verdict"][table["verdict"].str.startswith("known: ")].str.removeprefix("known: ")
-    for reason, number in known.value_counts().items():
+    reasons = table["verdict"][table["verdict"].str.startswith("known: ")].str.removeprefix("known: ")
+    for reason, number in reasons.value_counts().items():
         yield f"| {reason} | {number} |"
 
 

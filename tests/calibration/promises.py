@@ -60,7 +60,7 @@ def all_cases() -> tuple[Case, ...]:
 
 def module_of_case(case: Case) -> str:
     """Return the dotted name of the module that defines a case."""
-    return next(module for module, other in _cases().items() if other is case)
+    return next(module for module, candidate in _cases().items() if candidate is case)
 
 
 def find_case(declared: str) -> Case | None:

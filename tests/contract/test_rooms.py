@@ -73,7 +73,7 @@ def floor(name: str) -> int:
 
 @pytest.mark.parametrize("name", sorted(modules()))
 def test_modules_import_from_their_own_room_and_from_floors_below(name):
-    upward = {other for other in imports(name) if room(other) != room(name) and floor(other) >= floor(name)}
+    upward = {imported for imported in imports(name) if room(imported) != room(name) and floor(imported) >= floor(name)}
     assert not upward
 
 

@@ -186,7 +186,7 @@ def timeline(points):
         for critic in ("tendencies", "strings")
         for at, p in enumerate(points)
     ]
-    tests = {f"{what}_{other}": 0.01 for what in ("change_from", "p_adjusted") for other in ("previous", "first")}
+    tests = {f"{what}_{since}": 0.01 for what in ("change_from", "p_adjusted") for since in ("previous", "first")}
     return pd.DataFrame(rows).assign(ci_low=0.4, ci_high=1.2, **tests)
 
 

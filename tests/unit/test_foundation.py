@@ -96,8 +96,8 @@ def test_what_a_killed_process_left_is_swept(tmp_path):
     assert done.returncode == -signal.SIGKILL
     (left,) = tmp_path.iterdir()
     assert (left / "model").read_text() == "half"
-    with atomic(tmp_path / "model.json") as other:  # one with a longer name touches it not
-        other.write_text("{}")
+    with atomic(tmp_path / "model.json") as longer:  # one with a longer name touches it not
+        longer.write_text("{}")
     assert left.exists()
     with atomic(tmp_path / "model") as temporary, atomic(tmp_path / "model"[:-1]) as shorter:
         assert not left.exists()
@@ -189,8 +189,8 @@ def test_only_an_own_output_is_replaced(tmp_path):
         require_replaceable(path, "ours")
         path.write_text(content)
     require_replaceable(path, "ours")
-    for other in ("our", "policy: 1"):
-        path.write_text(other)
+    for beginning in ("our", "policy: 1"):
+        path.write_text(beginning)
         with pytest.raises(MacroscopeError, match=r"out\.json: exists, and is not an earlier output"):
             require_replaceable(path, "ours")
     with pytest.raises(MacroscopeError, match="exists, and is not an earlier output"):

@@ -206,11 +206,11 @@ FILES = {"reference": 're\'al $(touch pwned);`x` "ü".jsonl', "candidate": "-rf 
 
 def test_shells_get_each_name_as_one_word(tmp_path):
     """A dry-run with names that are as long and odd as they may be: what a shell would make of its commands."""
-    paths = {side: tmp_path / name for side, name in FILES.items()}
+    paths = {role: tmp_path / name for role, name in FILES.items()}
     for path in paths.values():
         path.write_text('{"text": "A fox ran. It rained."}\n')
     longest = {place: (place + ALPHABET * 9)[:LONGEST_NAME] for place in ("run", "corpus", "system")}
-    config = config_of(**longest, **{side: str(path) for side, path in paths.items()})
+    config = config_of(**longest, **{role: str(path) for role, path in paths.items()})
     for number, name in enumerate(ODD_FILES):
         (tmp_path / name).write_text("")
         config["systems"][f"s{number}"] = {"kind": "files", "files": [name]}

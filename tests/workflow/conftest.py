@@ -118,9 +118,9 @@ class Run:
 
     def copied(self, work: Path) -> "Run":
         """The same with another working directory, a copy of this one with all results."""
-        other = copy(self)
-        other.work, other.config = shutil.copytree(self.work, work), deepcopy(self.config)
-        return other
+        duplicate = copy(self)
+        duplicate.work, duplicate.config = shutil.copytree(self.work, work), deepcopy(self.config)
+        return duplicate
 
     def pending(self, *arguments: str) -> Counter[str]:
         """Jobs that a run would do now, by rule."""

@@ -67,12 +67,12 @@ def test_sentences_are_embedded_once_for_all_that_read_them(run):
 
 
 def test_a_further_variant_embeds_nothing(run, tmp_path):
-    other = run.copied(tmp_path / "work")
+    again = run.copied(tmp_path / "work")
     further = OPTIONS | {"encoder": str(run.work / "encoder"), "compared": {}, "draws": 2, "tasks": ["missing"]}
-    other.config["variants"]["narrative"]["further"] = further
-    other.config["comparisons"][0]["critics"].append("narrative-further")
-    other.save()
-    pending = other.pending()
+    again.config["variants"]["narrative"]["further"] = further
+    again.config["comparisons"][0]["critics"].append("narrative-further")
+    again.save()
+    pending = again.pending()
     assert pending["detect_narrative"] == 1
     assert "embed_sentences" not in pending
 

@@ -38,7 +38,7 @@ def vectors(
     similarities: tuple[float, float, float],
     effect: float,
     shared: float = 0.0,
-    other: int = OTHER,
+    baseline: int = OTHER,
 ) -> Run:
     """Simulate three collections: vectors are a mean, what the prompt adds, and noise.
 
@@ -54,7 +54,7 @@ def vectors(
         Similarity that a prompt adds to any two texts on it.
     shared
         Similarity that it adds to two texts of systems, not of real text.
-    other
+    baseline
         Collection with which the system is compared; the system itself for similarities within it.
     """
     number = max(prompts)
@@ -67,7 +67,7 @@ def vectors(
         values = rng.normal(means[labels], SPREAD / np.sqrt(FEATURES))
         collections.append(make_collection(sparse.csr_matrix(values), labels, number))
     within, real = similarities[SYSTEM], similarities[REAL]
-    across = np.sqrt(within * similarities[other])
+    across = np.sqrt(within * similarities[baseline])
     truth = {
         OTHER_PROMPTS: across,
         SAME_PROMPT: across + effect + shared,
@@ -75,7 +75,7 @@ def vectors(
         SELF_EXCESS: within - real,
         BETWEEN_EXCESS: np.sqrt(within * similarities[OTHER]) + shared - np.sqrt(within * real),
     }
-    return _measure(collections, other, truth)
+    return _measure(collections, baseline, truth)
 
 
 def openings(rng: np.random.Generator, prompts: tuple[int, int, int], templates: float) -> Run:
@@ -100,9 +100,9 @@ def openings(rng: np.random.Generator, prompts: tuple[int, int, int], templates:
     return _measure(collections, OTHER, truth)
 
 
-def _measure(collections: list[Collection], other: int, truth: dict[str, float]) -> Run:
+def _measure(collections: list[Collection], baseline: int, truth: dict[str, float]) -> Run:
     similarities = measure_similarities(collections)
-    estimates = estimate_pair(similarities, SYSTEM, other, 0.95) + estimate_excess(similarities, SYSTEM, REAL, 0.95)
+    estimates = estimate_pair(similarities, SYSTEM, baseline, 0.95) + estimate_excess(similarities, SYSTEM, REAL, 0.95)
     return estimates, truth
 
 
@@ -133,7 +133,7 @@ CASE = Case(
                 similarities=(0.6, 0.4, 0.4),
                 effect=0.3,
                 shared=0.2,
-                other=SYSTEM,
+                baseline=SYSTEM,
             ),
         ),
         Setting(

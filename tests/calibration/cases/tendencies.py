@@ -54,7 +54,7 @@ def unlike(rng: np.random.Generator, n: int, m: int, laws: tuple[float, float]) 
 def lawful(rng: np.random.Generator, n: int, m: int) -> Run:
     """Sample tokens of Zipf's law over infinitely many types, and types of Heaps' law: nulls of the tests of laws."""
     sides = [_zipf(size, rng) for size in (n, m)]
-    width = max(side.shape[1] for side in sides)
+    width = max(counts.shape[1] for counts in sides)
     reference, candidate = (sparse.csr_matrix((s.data, s.indices, s.indptr), shape=(s.shape[0], width)) for s in sides)
     seed = int(rng.integers(1 << 30))
     estimates = vocabulary.collection_rows(candidate, OPTIONS, 0.95, seed)

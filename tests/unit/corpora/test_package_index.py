@@ -97,8 +97,8 @@ def test_a_file_of_a_package_is_retrieved_like_any_other(index, wheels, tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("tag", [LINUX, MAC])
 def test_a_tag_chooses_the_wheel_on_any_machine(index, wheels, tmp_path, monkeypatch, tag):
-    for other in (LINUX, MAC):
-        write_wheel(wheels, other, {MEMBER: CONTENT if other == tag else b"other"})
+    for machine in (LINUX, MAC):
+        write_wheel(wheels, machine, {MEMBER: CONTENT if machine == tag else b"other"})
     register(monkeypatch, tag=tag)
     retrieve("carried", "weights.bin", tmp_path / "weights.bin")
     assert (tmp_path / "weights.bin").read_bytes() == CONTENT

@@ -58,8 +58,8 @@ def test_shares_are_rounded_and_say_all_or_none_only_if_it_is_so():
 def test_languages_that_are_not_clear_or_not_the_requested_are_said():
     (unclear,) = describe_differences(Counter({"?": 9}), {}, "en", None)
     assert unclear.endswith("They are read as English; give --language.")
-    (other,) = describe_differences(Counter(en=9), {}, "de", "de")
-    assert other == "The texts are read as German, but most of the reference is English."
+    (difference,) = describe_differences(Counter(en=9), {}, "de", "de")
+    assert difference == "The texts are read as German, but most of the reference is English."
     assert describe_differences(Counter({"?": 9}), {}, "de", "de") == []
 
 

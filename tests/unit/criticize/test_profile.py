@@ -65,7 +65,7 @@ def _in_folder(folder, names, number, **fields):
 
 @pytest.mark.parametrize("names", [["texts.jsonl"], ["1.txt", "2.txt", "3.txt"]])
 def test_texts_that_are_paired_by_their_places_are_said_and_can_be_unpaired(names, tmp_path):
-    real, mine = (_in_folder(tmp_path / side, names, 3) for side in ("people", "model"))
+    real, mine = (_in_folder(tmp_path / folder, names, 3) for folder in ("people", "model"))
     profile, profiles = profile_collections([real], [mine])
     said = "3 texts of model are paired with real texts by their file names and lines"
     assert [s for s in describe_comparison(profile, profiles)[1] if said in s]
@@ -88,7 +88,7 @@ def test_copies_are_not_said_to_be_paired_by_their_places_too(tmp_path):
 
 
 def test_ids_of_the_users_own_pair_texts_without_a_sentence(tmp_path):
-    sides = [_in_folder(tmp_path / side, ["texts.jsonl"], 1, id="7") for side in ("people", "model")]
+    sides = [_in_folder(tmp_path / folder, ["texts.jsonl"], 1, id="7") for folder in ("people", "model")]
     profile, profiles = profile_collections(sides[:1], sides[1:])
     assert not [s for s in describe_comparison(profile, profiles)[1] if "paired" in s]
     assert table_of(profile, profiles)["model"]["ids of the reference"] == "1"

@@ -261,12 +261,12 @@ def test_another_program_of_an_environment_that_is_called_snakemake_is_no_run(tm
     locks.mkdir(parents=True)
     (locks / "0.input.lock").write_text("x")
     words = [sys.executable, "-c", "import time; time.sleep(60)", "/envs/snakemake/bin/python"]
-    other = subprocess.Popen(words, cwd=tmp_path)
+    second = subprocess.Popen(words, cwd=tmp_path)
     try:
         unlock(tmp_path)
     finally:
-        other.kill()
-        other.wait()
+        second.kill()
+        second.wait()
     assert not locks.exists()
 
 

@@ -59,11 +59,11 @@ def test_principal_components_reach_the_share_and_not_more():
 
 @pytest.mark.slow
 def test_known_clusters_are_found_and_kept_on_disk(tmp_path):
-    side = blobs((30, 20, 10))
-    fitted = fit([prepare(side.vectors, OPTIONS)], 3, OPTIONS, seed=1)
+    points = blobs((30, 20, 10))
+    fitted = fit([prepare(points.vectors, OPTIONS)], 3, OPTIONS, seed=1)
     fitted.save(tmp_path / "inference")
     loaded = Clustering.load(tmp_path / "inference")
-    labels = loaded.assign(side.vectors)
+    labels = loaded.assign(points.vectors)
     assert labels.shape == (60, 2)
     for seed in range(2):
         assert sorted(np.bincount(labels[:, seed])) == [10, 20, 30]
@@ -135,28 +135,28 @@ def test_published_convention():
 
 
 def test_texts_without_embedding_are_left_out_and_counted():
-    side = blobs((30, 20, 10))
-    side.vectors[:6] = np.nan
-    comparison, rows = rows_of(side, blobs((30, 20, 10), seed=1))
+    points = blobs((30, 20, 10))
+    points.vectors[:6] = np.nan
+    comparison, rows = rows_of(points, blobs((30, 20, 10), seed=1))
     assert len(comparison.sides[0]) == 54
     assert rows.loc["jensen_shannon", "n_reference"] == 54
-    assert describe(side, 0.95).set_index("statistic").loc["not_embedded_share", "value"] == pytest.approx(0.1)
+    assert describe(points, 0.95).set_index("statistic").loc["not_embedded_share", "value"] == pytest.approx(0.1)
 
 
 def test_duplicates_and_empty_texts_are_counted():
-    side = blobs((4, 0, 0))
-    side.vectors[1] = side.vectors[0]
-    side.excerpts[3] = ""
-    shares = describe(side, 0.95).set_index("statistic")["value"]
+    points = blobs((4, 0, 0))
+    points.vectors[1] = points.vectors[0]
+    points.excerpts[3] = ""
+    shares = describe(points, 0.95).set_index("statistic")["value"]
     assert shares["duplicate_share"] == 0.25
     assert shares["empty_share"] == 0.25
 
 
 def test_equal_embeddings_everywhere():
     """If all texts are equal, there is one cluster and no difference."""
-    side = blobs((20, 0, 0))
-    side.vectors[:] = 1.0
-    _, rows = rows_of(side, side)
+    points = blobs((20, 0, 0))
+    points.vectors[:] = 1.0
+    _, rows = rows_of(points, points)
     assert rows.loc["clusters", "value"] == 1
     assert rows.loc["jensen_shannon", "value"] == 0
 
@@ -255,11 +255,11 @@ def test_one_clustering_for_all_systems(tmp_path):
 
     paths = []
     for name, counts in (("control", (40, 20, 0)), ("a", (20, 0, 10)), ("b", (300, 300, 300))):
-        side = blobs(counts, len(paths))
-        flat = pa.FixedSizeListArray.from_arrays(pa.array(side.vectors.ravel()), 3)
-        names = side.keys["id"].to_list()
-        columns = {"id": names, "opening": names, "embedding": flat, "truncated": side.truncated}
-        columns["excerpt"] = side.excerpts
+        points = blobs(counts, len(paths))
+        flat = pa.FixedSizeListArray.from_arrays(pa.array(points.vectors.ravel()), 3)
+        names = points.keys["id"].to_list()
+        columns = {"id": names, "opening": names, "embedding": flat, "truncated": points.truncated}
+        columns["excerpt"] = points.excerpts
         paths.append(tmp_path / f"{name}.parquet")
         pq.write_table(pa.table(columns), paths[-1])
     learn_shared(paths, options=OPTIONS, seed=1, output=tmp_path / "shared")

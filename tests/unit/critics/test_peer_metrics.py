@@ -127,9 +127,9 @@ def test_a_peer_of_texts_is_a_row_of_the_matrix(name, tmp_path):
     texts = stories(50, 1)
     kept = [" ".join([*text.split()[:8], *text.split()[:8]]) for text in texts]
     paths = []
-    for side, each in (("real", texts), ("damaged", kept)):
-        paths.append(tmp_path / f"{side}.latents")
-        project(name, write_texts(tmp_path / f"{side}.parquet", each), paths[-1])
+    for collection, each in (("real", texts), ("damaged", kept)):
+        paths.append(tmp_path / f"{collection}.latents")
+        project(name, write_texts(tmp_path / f"{collection}.parquet", each), paths[-1])
     power_of = powers(name, tmp_path, *paths)
     assert power_of["none"] <= 0.25
     if name in ("peer_length", "peer_compression", "peer_distinct"):

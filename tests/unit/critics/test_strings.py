@@ -54,11 +54,11 @@ def test_few_words_are_no_better_model():
     shares = 1 / np.arange(1, 2001)
     names = np.array([f"v{i}" for i in range(2000)])
 
-    def side(size, name):
+    def sampled(size, name):
         texts = [" ".join(rng.choice(names[:size], 30, p=shares[:size] / shares[:size].sum())) for _ in range(60)]
         return texts_of([f"{name}{i}" for i in range(60)], texts, np.full(60, 30))
 
-    real, few = side(2000, "r"), side(20, "c")
+    real, few = sampled(2000, "r"), sampled(20, "c")
     values = {}
     for shared in (True, False):
         _, rows = rows_of(real, few, OPTIONS.model_copy(update={"shared_vocabulary": shared}))
@@ -134,10 +134,10 @@ def test_bad_input():
 def test_large_collections_are_subsampled_for_scores_and_fully_described(tmp_path):
     paths = []
     for name, seed in (("r", 0), ("c", 1)):
-        side = sample_texts(P, 250, seed, name)
-        texts = ["", "", *side.texts[2:]]
-        lengths = np.array([0, 0, *side.words[2:]], np.int32)
-        table = pd.DataFrame({"id": side.ids, "opening": side.openings, "text": texts, "words": lengths})
+        sampled = sample_texts(P, 250, seed, name)
+        texts = ["", "", *sampled.texts[2:]]
+        lengths = np.array([0, 0, *sampled.words[2:]], np.int32)
+        table = pd.DataFrame({"id": sampled.ids, "opening": sampled.openings, "text": texts, "words": lengths})
         paths.append(tmp_path / f"{name}.parquet")
         table.to_parquet(paths[-1])
     options = OPTIONS.model_copy(update={"most_texts": 100})
@@ -159,8 +159,8 @@ def test_large_collections_are_subsampled_for_scores_and_fully_described(tmp_pat
 
 
 def test_empty_and_equal_texts_are_counted():
-    side = texts_of(["a", "b", "c", "d"], ["", "x", "x", ""], np.array([0, 1, 1, 0]))
-    tables = [pd.DataFrame({"text": side.texts[i:][:2], "words": side.words[i:][:2]}) for i in (0, 2)]
+    texts = texts_of(["a", "b", "c", "d"], ["", "x", "x", ""], np.array([0, 1, 1, 0]))
+    tables = [pd.DataFrame({"text": texts.texts[i:][:2], "words": texts.words[i:][:2]}) for i in (0, 2)]
     shares = describe(tables, 0.95).set_index("statistic")["value"]
     assert shares["empty_share"] == 0.5
     assert shares["duplicate_share"] == 0.5

@@ -48,14 +48,14 @@ def test_estimates_have_not_seen_scored_texts_and_have_equal_sizes():
         assert len(p_texts) == len(q_texts)
         assert p_scored == q_scored
     folds, earlier = scores.order.folds, scores.earlier
-    assert [np.isnan(side).tolist() for side in earlier.log_p] == [(side == 0).tolist() for side in folds]
+    assert [np.isnan(values).tolist() for values in earlier.log_p] == [(numbers == 0).tolist() for numbers in folds]
     sizes = scores.order.estimated_from
     assert sizes[0] == 0
-    assert sizes[1] == min((side == 0).sum() for side in folds)
-    assert sizes[2] == min((side < 2).sum() for side in folds)
+    assert sizes[1] == min((numbers == 0).sum() for numbers in folds)
+    assert sizes[2] == min((numbers < 2).sum() for numbers in folds)
     for left_out, fold_scores in enumerate(scores.leave_one_out):
-        unknown = [np.isnan(side).tolist() for side in fold_scores.log_q]
-        assert unknown == [(side == left_out).tolist() for side in folds]
+        unknown = [np.isnan(values).tolist() for values in fold_scores.log_q]
+        assert unknown == [(numbers == left_out).tolist() for numbers in folds]
 
 
 def test_scores_for_tests_use_only_earlier_folds():
@@ -65,8 +65,8 @@ def test_scores_for_tests_use_only_earlier_folds():
     folds = scores.order.folds
     for fold in range(1, 4):
         before = [
-            [text for text, f in zip(side.texts, folds_of_side, strict=True) if f < fold]
-            for side, folds_of_side in zip((reference, candidate), folds, strict=True)
+            [text for text, f in zip(collection.texts, folds_of_side, strict=True) if f < fold]
+            for collection, folds_of_side in zip((reference, candidate), folds, strict=True)
         ]
         if len(before[0]) != len(before[1]):
             continue  # the larger collection is subsampled at random
@@ -80,7 +80,7 @@ def test_both_sides_have_one_vocabulary():
     """After any context, all words, the end and an unknown word have a total probability of 1."""
     texts = ["a b a c a b b d", "b a e a b c"], ["a x y z a", "y y x b"]
     distributions = NgramEstimator(2).fit(*texts, 0)
-    vocabulary = sorted({word for side in texts for text in side for word in text.split()})
+    vocabulary = sorted({word for collection in texts for text in collection for word in text.split()})
     for distribution in distributions:
         score = distribution.log_probabilities
         for context in ("a", "y", "a b", "never"):

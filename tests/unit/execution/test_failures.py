@@ -37,13 +37,13 @@ def workflow_of(edges, failed, finished=(), user_kill=None):
 
 
 def test_what_depends_on_a_failed_job_is_unmade():
-    train, score, other, report = FakeJob("model", ["a.log"]), FakeJob("scores"), FakeJob("other"), FakeJob("report")
-    edges = {train: [score], score: [report], other: [report]}
-    assert failed_jobs(workflow_of(edges, [train], [other])) == [
+    train, score, further, report = FakeJob("model", ["a.log"]), FakeJob("scores"), FakeJob("other"), FakeJob("report")
+    edges = {train: [score], score: [report], further: [report]}
+    assert failed_jobs(workflow_of(edges, [train], [further])) == [
         FailedJob("a.log", frozenset({"model", "scores", "report"}))
     ]
     assert failed_jobs(workflow_of(edges, [train], [])) == []  # `other` was not tried: the run was stopped
-    assert failed_jobs(workflow_of(edges, [train], [other], "graceful")) == []
+    assert failed_jobs(workflow_of(edges, [train], [further], "graceful")) == []
 
 
 def test_two_calls_name_the_jobs_in_the_same_order():

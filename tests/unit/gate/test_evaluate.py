@@ -116,13 +116,13 @@ def fail(folder, **part):
 )
 def test_what_failed_is_inconclusive_and_says_why(gated, tmp_path, part, sides):
     """Also if it failed in both runs, so that neither names it."""
-    other = [row(10, 9, 11)]
+    second = [row(10, 9, 11)]
     topics = row(1, 0.9, 1.1, critic="topics", corpus=part["corpus"], system=part.get("system", "lm"))
     for name in ("before", "after"):
-        write_run(tmp_path / name, other if name in sides else [*other, topics])
+        write_run(tmp_path / name, second if name in sides else [*second, topics])
         if name in sides:
             fail(tmp_path / name, **part)
-    answer = gated(other, other, rule(difference=9), rule(critic="topics", corpus=part["corpus"], difference=9))
+    answer = gated(second, second, rule(difference=9), rule(critic="topics", corpus=part["corpus"], difference=9))
     assert answer.verdict == INCONCLUSIVE
     first, *rest = answer.tests
     assert first.verdict == PASS
@@ -161,15 +161,15 @@ def test_different_signatures_are_refused(gated, old, new, message):
 
 
 def test_keys_that_may_differ(gated):
-    other = SIGNATURE.replace("confidence:0.95", "resamples:9|confidence:0.99")
-    (test,) = gated([row(10, 9, 11)], [row(10, 9, 11, signature=other)], rule(difference=9)).tests
+    changed = SIGNATURE.replace("confidence:0.95", "resamples:9|confidence:0.99")
+    (test,) = gated([row(10, 9, 11)], [row(10, 9, 11, signature=changed)], rule(difference=9)).tests
     assert test.interval[2] == pytest.approx(math.hypot(1, 1.9842 / 2.6264), rel=1e-3)
 
 
 def test_the_seed_of_a_critic_without_learning_may_differ(gated):
     names = {"critic": "tendencies", "statistic": "length_mean"}
-    other = SIGNATURE.replace("coherence", "tendencies").replace("run_seed:1", "run_seed:2")
-    after = row(10, 9, 11, **names, signature=other)
+    changed = SIGNATURE.replace("coherence", "tendencies").replace("run_seed:1", "run_seed:2")
+    after = row(10, 9, 11, **names, signature=changed)
     assert gated([row(10, 9, 11, **names)], [after], rule(**names, difference=9)).verdict == PASS
 
 

@@ -186,9 +186,9 @@ def test_segments_that_fewer_people_judged_are_not_kept_and_are_counted(sampled,
     assert agreement.groupby("judges")["segments"].sum().to_dict() == {0: 1, 3: 8, 4: 1}
     with pytest.raises(MacroscopeError, match="no segment has 5 judges"):
         check_segments(sampled, judged, 3, 5)
-    other = write_answers(tmp_path / "other", [replace(truths[0], id="x")], lambda n: [True])
+    foreign = write_answers(tmp_path / "other", [replace(truths[0], id="x")], lambda n: [True])
     with pytest.raises(MacroscopeError, match="answers about 'x', which --segments lacks"):
-        check_segments(sampled, other, 1, 1)
+        check_segments(sampled, foreign, 1, 1)
 
 
 def test_the_human_baseline_is_the_mean_of_the_people(sampled, tmp_path):

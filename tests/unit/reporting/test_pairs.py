@@ -125,7 +125,7 @@ def test_card_and_page_decide_by_the_same_adjusted_p():
     for rows, decided in ((difference[:1], "other closer"), (table, "no difference detected")):
         adjusted = with_adjusted_p_values(rows)
         assert adjusted["p_adjusted"].notna().all()
-        (first,) = [each for each in pairs_of(adjusted, "c") if each.other == "other"]
+        (first,) = [each for each in pairs_of(adjusted, "c") if each.second == "other"]
         shown = display_pair(first)["p, adjusted"].iloc[-1]
         verdict = first.compare("tendencies", {})
         assert verdict.verdict == decided

@@ -210,11 +210,11 @@ def test_a_link_names_a_text_whatever_its_id(page, browser, reader):
             page.locator("#document .about", has_text=f"hostile/{before} ").wait_for()
         page.locator("#document .about", has_text=f"hostile/{n} <i>?&#\"'").wait_for()
         link = page.locator("#document .about a").evaluate("link => link.href")
-        other = browser.new_page()
-        other.goto(link)
-        other.locator("#document .about", has_text=f"hostile/{n} ").wait_for()
-        assert other.locator("#document h2").text_content() == title
-        other.close()
+        second = browser.new_page()
+        second.goto(link)
+        second.locator("#document .about", has_text=f"hostile/{n} ").wait_for()
+        assert second.locator("#document h2").text_content() == title
+        second.close()
 
 
 def test_every_link_leads_to_something(page, reader):

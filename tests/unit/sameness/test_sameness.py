@@ -47,11 +47,11 @@ def measure(reference, candidates, words=WORDS):
     return measure_sameness(reference, candidates, GivenFields(), "en", words, 1)
 
 
-def value(sameness, system, other, statistic, view="wording"):
+def value(sameness, system, second, statistic, view="wording"):
     table = sameness.table
     rows = table[
         (table["system"] == system)
-        & (table["other"] == other)
+        & (table["other"] == second)
         & (table["statistic"] == statistic)
         & (table["view"] == view)
     ]

@@ -30,7 +30,8 @@ def test_value_is_the_plug_in_and_the_mean_over_categorisations():
     rows = rows_of(*sides)
     for name, function in divergences(OPTIONS.frontier).items():
         each = [
-            function(*(smooth_counts(np.asarray(side[s].sum(axis=0)).ravel(), 1.0) for side in sides)) for s in range(2)
+            function(*(smooth_counts(np.asarray(counts[s].sum(axis=0)).ravel(), 1.0) for counts in sides))
+            for s in range(2)
         ]
         assert rows[name].value == pytest.approx(np.mean(each), abs=1e-12)
         assert rows[f"{name}_seed_sd"].value == pytest.approx(np.std(each, ddof=1), abs=1e-12)

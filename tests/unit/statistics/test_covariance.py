@@ -76,7 +76,7 @@ def test_error_is_that_of_the_jackknife():
         pairs = ((np.delete(sample, i, axis=0), samples[1 - number]) for i in range(len(sample)))
         left_out = np.array([_by_definition(*pair) for pair in pairs])
         variance += (len(sample) - 1) / len(sample) * ((left_out - left_out.mean()) ** 2).sum()
-    scaled = [(side - side.mean(axis=0)) * np.sqrt(len(side) / (len(side) - 1)) for side in samples]
+    scaled = [(sample - sample.mean(axis=0)) * np.sqrt(len(sample) / (len(sample) - 1)) for sample in samples]
     assert _jackknife_error(scaled, np.arange(140)) == pytest.approx(np.sqrt(variance), rel=0.01)
 
 

@@ -176,7 +176,7 @@ def test_few_groups_of_paired_documents_have_few_degrees_of_freedom():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         sides = [np.repeat(rng.normal(size=2), 100) + rng.normal(size=200) for _ in range(2)]
-        first, second = ((side, np.ones(200)) for side in sides)
+        first, second = ((values, np.ones(200)) for values in sides)
         _, low, high = difference_interval(first, second, build_permutation(names, names), 0.95, 200, rng)
         held += low <= 0 <= high
     assert held >= 180

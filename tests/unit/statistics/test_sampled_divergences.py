@@ -65,13 +65,13 @@ def test_intervals_hold_the_truth():
 
 def scores_of_folds(folds, earlier, without=None):
     """Cross-fitted scores in which each fold is scored by estimates from all texts before it."""
-    counts = [np.bincount(side, minlength=max(map(max, folds)) + 1) for side in folds]
+    counts = [np.bincount(numbers, minlength=max(map(max, folds)) + 1) for numbers in folds]
     before = np.min([np.cumsum(counts_of_sample) - counts_of_sample for counts_of_sample in counts], axis=0)
     if without is None:  # estimates that no text changes
         without = [
             tuple(
-                np.where(folds_of_sample == fold, np.nan, side)
-                for side, folds_of_sample in zip(earlier, folds, strict=True)
+                np.where(folds_of_sample == fold, np.nan, values)
+                for values, folds_of_sample in zip(earlier, folds, strict=True)
             )
             for fold in range(len(before))
         ]
@@ -87,16 +87,16 @@ def learned_ratios(rng, sizes, shift, folds=5, dimensions=10):
         """Return log-ratios of each fold by estimates from the folds `estimating(fold)`; NaN if there are none."""
         ratios_of_samples = [np.full(size, np.nan) for size in sizes]
         for fold in range(folds):
-            estimating_members = [np.flatnonzero(np.isin(side, estimating(fold))) for side in numbers]
+            estimating_members = [np.flatnonzero(np.isin(texts, estimating(fold))) for texts in numbers]
             size = min(map(len, estimating_members))
             if not size:
                 continue
             means = [
-                side[rng.choice(members, size, replace=False)].mean(axis=0)
-                for side, members in zip(sides, estimating_members, strict=True)
+                texts[rng.choice(members, size, replace=False)].mean(axis=0)
+                for texts, members in zip(sides, estimating_members, strict=True)
             ]
-            for side, folds_of_sample, ratio in zip(sides, numbers, ratios_of_samples, strict=True):
-                distances = [((side[folds_of_sample == fold] - mean) ** 2).sum(axis=1) / 2 for mean in means]
+            for texts, folds_of_sample, ratio in zip(sides, numbers, ratios_of_samples, strict=True):
+                distances = [((texts[folds_of_sample == fold] - mean) ** 2).sum(axis=1) / 2 for mean in means]
                 ratio[folds_of_sample == fold] = distances[1] - distances[0]
         return tuple(ratios_of_samples)
 

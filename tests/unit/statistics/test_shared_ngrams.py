@@ -39,8 +39,8 @@ def brute_force(texts, groups, inside, length):
 
     values = []
     for row in inside:
-        sides = [np.flatnonzero(row == side) for side in (1, 0)]
-        means = [np.mean([share(i, j) for i in side for j in side if i != j]) for side in sides]
+        sides = [np.flatnonzero(row == label) for label in (1, 0)]
+        means = [np.mean([share(i, j) for i in members for j in members if i != j]) for members in sides]
         values.append((means[1] - means[0]) * (min(map(len, sides)) - 1))
     return values
 

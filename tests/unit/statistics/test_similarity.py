@@ -88,9 +88,9 @@ def test_tests_and_intervals_never_contradict_each_other():
 def test_what_pairs_do_not_exist_for_is_undefined(texts):
     lonely = [(np.ones((1, 5)), np.array([0])), (np.ones((1, 5)), np.array([1]))]
     similarities = measure_similarities(collected(lonely))
-    other, same, effect = estimate_pair(similarities, 0, 1, 0.95)
-    assert other.value == 5
-    assert np.isnan([other.ci_low, same.value, effect.value]).all()
+    across, same, effect = estimate_pair(similarities, 0, 1, 0.95)
+    assert across.value == 5
+    assert np.isnan([across.ci_low, same.value, effect.value]).all()
     assert np.isnan([estimate.value for estimate in estimate_excess(similarities, 0, 1, 0.95)]).all()
 
 

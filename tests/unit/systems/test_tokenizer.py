@@ -69,10 +69,10 @@ def test_white_space_becomes_one_space():
 def test_control_tokens_end_a_text_and_unknown_words_do_not():
     tokenizer = train_words(iter(TEXTS), 40)
     assert end_ids(tokenizer) == {0}
-    turn, other = len(tokenizer), len(tokenizer) + 1
+    turn, second = len(tokenizer), len(tokenizer) + 1
     tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
     tokenizer.add_tokens([AddedToken("<repo>", special=True), AddedToken("plain")])
-    assert end_ids(tokenizer) == {0, turn, other}
+    assert end_ids(tokenizer) == {0, turn, second}
 
 
 def test_an_end_of_text_that_also_stands_for_unknown_words_is_the_boundary():

@@ -45,8 +45,8 @@ def table_of(values, widths, series="s"):
     for at, interval in enumerate(intervals):
         others = (at - 1 if at else None, 0 if at > 1 else None)
         tests = [
-            (np.nan, np.nan) if other is None else mover_difference(interval, intervals[other], 0.95)[::3]
-            for other in others
+            (np.nan, np.nan) if earlier is None else mover_difference(interval, intervals[earlier], 0.95)[::3]
+            for earlier in others
         ]
         rows.append([series, "critic", "c2st_auc", at, *(value for test in tests for value in test)])
     names = ["corpus", "critic", "statistic", "point"]

@@ -35,7 +35,7 @@ def read_texts(
     prompt_field: str | None = None,
     id_field: str | None = None,
     separator: str | None = None,
-    side: Side | None = None,
+    authors: Side | None = None,
 ) -> pd.DataFrame:
     """Read texts as they are judged: from a file or folder of any format that is known, or from any form of `compare`.
 
@@ -47,7 +47,7 @@ def read_texts(
         Names of the fields of the records; default: what the format of the file says.
     separator
         Separator of the texts of a text file, as in `compare`.
-    side
+    authors
         "people" or "models": the authors of the texts to read, of files that hold both; default: all.
 
     Returns
@@ -70,7 +70,7 @@ def read_texts(
         shares = (run.VALID_SHARE, run.TEST_SHARE)
         fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
         documents = read_user_documents(
-            files, Provenance("texts"), *shares, Selection(fields, side=side, separator=separator)
+            files, Provenance("texts"), *shares, Selection(fields, authors=authors, separator=separator)
         )
         return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
 

@@ -74,11 +74,11 @@ def _inner_groups(place: str, field: FieldInfo, shown: set[tuple[str, str]], par
         yield from _table([f"| `{kind}` | text | required | One of those below. |", *common.values()])
     brief = []
     for tag, model in groups:
-        own = {key: row for key, row in tables[tag].items() if key != kind and common.get(key) != row}
-        if len(own) > 1:
-            yield from _section(f"{place}{named}, {tag}", model, own)
+        own_rows = {key: row for key, row in tables[tag].items() if key != kind and common.get(key) != row}
+        if len(own_rows) > 1:
+            yield from _section(f"{place}{named}, {tag}", model, own_rows)
         else:
-            brief.append(f"| {tag} | {_describe(model)} | {', '.join(_brief(row) for row in own.values())} |")
+            brief.append(f"| {tag} | {_describe(model)} | {', '.join(_brief(row) for row in own_rows.values())} |")
         yield from _groups_below(place, model, shown, tag)
     if brief:
         yield f"## {place}{named}: with at most one further key\n"

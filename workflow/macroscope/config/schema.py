@@ -205,8 +205,8 @@ class Config(Options):
 
     @model_validator(mode="after")
     def _check_reserved_names(self) -> "Config":
-        other = self.systems.get(CONTROL)
-        if other is not None and other.kind != CONTROL:
+        control = self.systems.get(CONTROL)
+        if control is not None and control.kind != CONTROL:
             raise ValueError(f"systems.{CONTROL}: the name is reserved for held-out real text; rename the system")
         for name, what in KEPT_NAMES.items():
             if name != CONTROL and name in self.systems:
@@ -220,9 +220,9 @@ class Config(Options):
         for room, names in rooms.items():
             seen: dict[str, str] = {}
             for name in names:
-                if (other := seen.setdefault(name.casefold(), name)) != name:
+                if (earlier := seen.setdefault(name.casefold(), name)) != name:
                     raise ValueError(
-                        f"{room}.{name}: the name differs from '{other}' only in capitals, which some disks do not"
+                        f"{room}.{name}: the name differs from '{earlier}' only in capitals, which some disks do not"
                         " distinguish; give it another name"
                     )
         return self

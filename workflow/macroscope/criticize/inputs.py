@@ -84,7 +84,7 @@ def make_reference(reference: Sequence[Path], candidates: Sequence[Path], given:
         }
     else:
         names["text"] = given.reference
-    selection = Selection(FieldNames(**names), side="people", distinct=not reference, separator=given.separator)
+    selection = Selection(FieldNames(**names), authors="people", distinct=not reference, separator=given.separator)
     if not reference and given.reference is None:
         for path in files:
             _require_people(path, selection)
@@ -101,10 +101,10 @@ def _require_people(path: Path, selection: Selection) -> None:
     )
 
 
-def make_texts(files: Sequence[Path], given: GivenFields, side: Side) -> Input:
+def make_texts(files: Sequence[Path], given: GivenFields, authors: Side) -> Input:
     """Return files that no other collection is compared with: they must have every field that the user gave."""
     fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id)
-    return Input(files, Selection(fields, side=side, separator=given.separator))
+    return Input(files, Selection(fields, authors=authors, separator=given.separator))
 
 
 def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str, Input]:
@@ -116,7 +116,7 @@ def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str,
         If a file names no model in the field that the user gave.
     """
     fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id, model=given.model)
-    selection = Selection(fields, side="models", separator=given.separator)
+    selection = Selection(fields, authors="models", separator=given.separator)
     if given.model is None:
         called = [(path, Input([path], selection)) for path in candidates]
     else:

@@ -92,7 +92,7 @@ def describe_dropped(counts: Sequence[Count]) -> str:
 
 def list_remarks(remarks: Sequence[str], models: Mapping[str, int], selection: Selection) -> list[str]:
     """List what users should know of how their files were read, such as several models in one candidate."""
-    if len(models) < 2 or selection.only_model is not None or selection.side != "models":
+    if len(models) < 2 or selection.only_model is not None or selection.authors != "models":
         return list(remarks)
     names = ", ".join(f"{name} ({number:,})" for name, number in models.items())
     return [*remarks, f"texts of several models are one candidate: {names}; --model-field judges each"]

@@ -207,11 +207,11 @@ def _plan_failed(number: int, rule: Rule, comparison: Comparison, planned: Seque
     """
     tests = [test for test in planned if test.rule == number]
     covered = {(test.corpus, test.candidate, name) for test in tests for name in (None, test.critic)}
-    for side, run in enumerate((comparison.baseline, comparison.candidate)):
+    for place, run in enumerate((comparison.baseline, comparison.candidate)):
         for entry, pair in product(run.missing, comparison.systems):
             key = (entry.corpus, pair[1], entry.critic)
             is_asked = rule.concerns(*key) and (pair[1] not in KEPT_NAMES or rule.system == pair[1])
-            if is_asked and entry.system in (None, pair[side]) and key not in covered:
+            if is_asked and entry.system in (None, pair[place]) and key not in covered:
                 covered.add(key)
                 critic = entry.critic or rule.critic
                 yield from _tests(rule, partial(Test, number, entry.corpus, critic, rule.statistic, *pair))

@@ -16,4 +16,4 @@ CAPABILITIES: Mapping[str, Callable[[str], bool]] = {
 
 def share_script(language: str, others: frozenset[str]) -> bool:
     """Return whether a language is written in the script of one of others."""
-    return LANGUAGES[language].script in {LANGUAGES[other].script for other in others}
+    return LANGUAGES[language].script in {LANGUAGES[code].script for code in others}

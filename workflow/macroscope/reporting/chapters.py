@@ -144,8 +144,8 @@ def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterato
     for corpus in results.corpora():
         blocks = [
             Block(
-                f"{pair.system}:{pair.other}",
-                f"{pair.system} against {pair.other}",
+                f"{pair.system}:{pair.second}",
+                f"{pair.system} against {pair.second}",
                 captions.html("pairs") if number == 0 else "",
                 html_table(display_pair(pair)),
             )

@@ -39,7 +39,7 @@ MATCHED_COLUMNS: tuple[str, ...] = (
 """Columns of the scorecard at matched length; `explained`: `c2st_auc` minus that at matched length."""
 _OF_SYSTEM, _OF_REAL = "system", "real"
 _CUT = tuple(
-    f"{side}_{what}" for side in (_OF_SYSTEM, _OF_REAL) for what in ("texts", "texts_cut", "words", "words_cut")
+    f"{prefix}_{what}" for prefix in (_OF_SYSTEM, _OF_REAL) for what in ("texts", "texts_cut", "words", "words_cut")
 )
 COLUMNS = (
     "corpus",
@@ -80,10 +80,10 @@ def matched_lengths_table(results: "Results", statistics: pd.DataFrame) -> pd.Da
     rows = []
     for corpus, system in results.plan.critics.matched_lengths.compared:
         row: dict[str, Any] = {"corpus": corpus, "system": system}
-        for side, name in ((_OF_SYSTEM, matched_system(system)), (_OF_REAL, matched_reference(system))):
+        for prefix, name in ((_OF_SYSTEM, matched_system(system)), (_OF_REAL, matched_reference(system))):
             for what, counted in (("texts", TEXTS), ("words", WORDS)):
                 count = counts[corpus, name][counted]
-                row |= {f"{side}_{what}": count.kept + count.dropped, f"{side}_{what}_cut": count.dropped}
+                row |= {f"{prefix}_{what}": count.kept + count.dropped, f"{prefix}_{what}_cut": count.dropped}
         row |= look_up_estimate(indexed, (corpus, system, LENGTH, C2ST_AUC), LENGTH)
         row |= look_up_estimate(indexed, (corpus, matched_system(system), LENGTH, C2ST_AUC), f"{MATCHED}_{LENGTH}")
         rows.append(row)
@@ -142,13 +142,13 @@ def _interval(row: Mapping[str, Any], name: str) -> str:
     return f"{_percent(row[name])} % [{_percent(row[f'{name}_low'])}, {_percent(row[f'{name}_high'])}]"
 
 
-def _cuts(row: Mapping[str, Any], side: str) -> str:
-    return f"{int(row[f'{side}_texts_cut']):,} of {int(row[f'{side}_texts']):,}"
+def _cuts(row: Mapping[str, Any], prefix: str) -> str:
+    return f"{int(row[f'{prefix}_texts_cut']):,} of {int(row[f'{prefix}_texts']):,}"
 
 
-def _share(row: Mapping[str, Any], side: str) -> str:
-    words = row[f"{side}_words"]
-    return f"{_percent(row[f'{side}_words_cut'] / words if words else 0.0)} %"
+def _share(row: Mapping[str, Any], prefix: str) -> str:
+    words = row[f"{prefix}_words"]
+    return f"{_percent(row[f'{prefix}_words_cut'] / words if words else 0.0)} %"
 
 
 def _percent(share: float) -> str:

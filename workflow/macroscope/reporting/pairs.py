@@ -80,7 +80,7 @@ class Pair:
 
     Attributes
     ----------
-    corpus, system, other
+    corpus, system, second
         Names of the corpus, the first and the second system.
     rows
         Rows of the table of pairs.
@@ -88,7 +88,7 @@ class Pair:
 
     corpus: str
     system: str
-    other: str
+    second: str
     rows: pd.DataFrame
 
     def row(self, critic: str, statistic: str, measure: str) -> pd.Series | None:
@@ -118,7 +118,7 @@ class Pair:
             return None
         by_detectability = ""
         if _is_significant(difference):
-            by_detectability = self.system if difference["value"] < 0 else self.other
+            by_detectability = self.system if difference["value"] < 0 else self.second
         ratio = self.row(critic, LATENT_PPL, RATIO)
         if ratio is None or not _is_significant(ratio):
             return self._compare_detectability(critic, by_detectability, difference)
@@ -142,22 +142,22 @@ class Pair:
         text = f"distinguishable from each other in {share} % of pairs [{low}, {high}]"
         text += f", {_format_adjusted(between)}"
         explanation = (
-            f"how often a classifier tells a document of {self.system} from one of {self.other}; 50 % is chance;"
+            f"how often a classifier tells a document of {self.system} from one of {self.second}; 50 % is chance;"
             f" {ADJUSTED}"
         )
         return PairVerdict("", "different, neither shown to be closer", [Number(text, explanation), *numbers])
 
     def _closer_in_structure(self, ratio: float, ratios: Mapping[str, float]) -> str:
-        first, second = (ratios.get(name, float("nan")) for name in (self.system, self.other))
+        first, second = (ratios.get(name, float("nan")) for name in (self.system, self.second))
         if first > 1 and second > 1:
-            return self.system if ratio < 1 else self.other
+            return self.system if ratio < 1 else self.second
         if first < 1 and second < 1:
-            return self.system if ratio > 1 else self.other
+            return self.system if ratio > 1 else self.second
         return ""
 
     def _order(self, closer: str) -> tuple[str, str]:
         """Return the system whose number is shown and its reference: the closer system first, or else the first."""
-        return (self.other, self.system) if closer == self.other else (self.system, self.other)
+        return (self.second, self.system) if closer == self.second else (self.system, self.second)
 
     def _describe_points(self, row: pd.Series, closer: str) -> Number:
         shown, reference = self._order(closer)
@@ -223,8 +223,8 @@ def read_pairs(tables: Path) -> pd.DataFrame:
 def pairs_of(table: pd.DataFrame, corpus: str) -> Iterator[Pair]:
     """Yield the pairs of a corpus."""
     corpus_rows = table[table["corpus"] == corpus]
-    for (system, other), rows in corpus_rows.groupby(["system", "other"], sort=False):
-        yield Pair(corpus, str(system), str(other), rows)
+    for (system, second), rows in corpus_rows.groupby(["system", "other"], sort=False):
+        yield Pair(corpus, str(system), str(second), rows)
 
 
 def comparing_critics(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
@@ -234,7 +234,7 @@ def comparing_critics(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str
 
 def closer_systems(system: str, pairs: Sequence[Pair], scorecard: Scorecard) -> set[str]:
     """Return the systems that any usable critic finds closer to real text than this one."""
-    pairs_of_system = [pair for pair in pairs if system in (pair.system, pair.other)]
+    pairs_of_system = [pair for pair in pairs if system in (pair.system, pair.second)]
     verdicts = [
         pair.compare(critic, scorecard.ratios(critic)) for pair in pairs_of_system for critic in scorecard.usable
     ]
@@ -293,7 +293,7 @@ def _title(row: dict[str, object], pair: Pair) -> str:
     if _is_logarithmic(row):
         name = "latent NLL, nats per dimension"
     sign = "÷" if row["measure"] == RATIO and not _is_logarithmic(row) else "−"
-    return f"{name}: {pair.system} {sign} {pair.other}"
+    return f"{name}: {pair.system} {sign} {pair.second}"
 
 
 def _format_value(row: dict[str, object]) -> str:

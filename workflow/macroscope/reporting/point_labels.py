@@ -14,9 +14,9 @@ _SHIFT = 6
 _CLEAR = 3
 """Smallest distance between two labels, in pixels."""
 _PLACES = tuple(
-    (side, rise)
+    (direction, rise)
     for rise in (_SHIFT, -_SHIFT, 3 * _SHIFT, -3 * _SHIFT, 5 * _SHIFT, -5 * _SHIFT)
-    for side in ("left", "right")
+    for direction in ("left", "right")
 )
 """Places of a label, the preferred first: its end at the point ("left": it stands to the right), and how high it is, in
 typographic points. A line joins a distant label to its point."""
@@ -45,13 +45,13 @@ def label_points(axes: Axes, labels: Sequence[str], places: Sequence[tuple[float
     return written
 
 
-def _write(axes: Axes, label: str, place: tuple[float, float], side: str, rise: int) -> Annotation:
+def _write(axes: Axes, label: str, place: tuple[float, float], direction: str, rise: int) -> Annotation:
     return axes.annotate(
         label,
         place,
-        xytext=(_SHIFT if side == "left" else -_SHIFT, rise),
+        xytext=(_SHIFT if direction == "left" else -_SHIFT, rise),
         textcoords="offset points",
-        ha=side,
+        ha=direction,
         va="bottom" if rise > 0 else "top",
         arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.6} if abs(rise) > _SHIFT else None,
     )
@@ -65,7 +65,7 @@ def _extent(annotation: Annotation, renderer: RendererBase) -> Bbox:
 
 def _covered(box: Bbox, taken: Sequence[Bbox]) -> float:
     """Return the area of a box that others cover, in square pixels."""
-    shared = (Bbox.intersection(box, other) for other in taken)
+    shared = (Bbox.intersection(box, neighbour) for neighbour in taken)
     return sum(part.width * part.height for part in shared if part is not None)
 
 

@@ -157,10 +157,10 @@ def _make_table(systems: Sequence[str], by_view: Mapping[str, Similarities], has
     return table
 
 
-def _row(system: str, other: str, view: str, estimate: Estimate, sizes: tuple[int, int]) -> dict[str, object]:
+def _row(system: str, second: str, view: str, estimate: Estimate, sizes: tuple[int, int]) -> dict[str, object]:
     return {
         "system": system,
-        "other": other,
+        "other": second,
         "view": view,
         "statistic": estimate.statistic,
         "value": estimate.value,

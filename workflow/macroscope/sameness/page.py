@@ -147,10 +147,10 @@ def _save_figures(sameness: Sameness, folder: Path) -> Iterator[tuple[str, str]]
     if len(between):
         figures["between"] = plot_estimates(between, systems, views, None, "as similar as to the real text")
     for view, similarities in sameness.similarities.items() if len(sameness.systems) > 1 else ():
-        other, same = similarities.other_prompts[0], similarities.same_prompt[0]
-        figures[f"{OTHER_PROMPTS}_{view}"] = plot_matrix(other, similarities.distances, sameness.systems, "similarity")
+        across, same = similarities.other_prompts[0], similarities.same_prompt[0]
+        figures[f"{OTHER_PROMPTS}_{view}"] = plot_matrix(across, similarities.distances, sameness.systems, "similarity")
         if similarities.shared.any():
-            effect = same - other
+            effect = same - across
             figures[f"{PROMPT_EFFECT}_{view}"] = plot_matrix(
                 effect, similarities.distances, sameness.systems, "added similarity"
             )

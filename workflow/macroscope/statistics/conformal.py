@@ -102,7 +102,7 @@ def _own_group_shares(texts: Scores, real: Scores) -> tuple[NDArray[np.bool_], A
     """Return whether each text's group has real texts, and the share of these that is at least as far out."""
     order = np.argsort(real.groups, kind="stable")
     groups, values = real.groups[order], real.values[order]
-    first, end = (np.searchsorted(groups, texts.groups, side=side) for side in ("left", "right"))
+    first, end = (np.searchsorted(groups, texts.groups, side=edge) for edge in ("left", "right"))
     sizes = end - first
     owner = np.repeat(np.arange(len(sizes)), sizes)
     member = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + np.repeat(first, sizes)

@@ -120,11 +120,11 @@ class _Units:
             sparse.csr_matrix((values, (first, second)), pairs.shape) for values in (squares, np.ones(len(first)))
         )
 
-    def excess(self, inside: Array, other: Array, product: Array) -> Array:
+    def excess(self, inside: Array, outside: Array, product: Array) -> Array:
         """Sum the squared products of ordered pairs of vectors in two samples, beyond `product` each, for each draw."""
         if not self.numbers.nnz:
             return np.zeros(len(inside))
-        sums, numbers = (((inside @ matrix) * other).sum(axis=1) for matrix in (self.sums, self.numbers))
+        sums, numbers = (((inside @ matrix) * outside).sum(axis=1) for matrix in (self.sums, self.numbers))
         return np.asarray(sums - numbers * product)
 
 

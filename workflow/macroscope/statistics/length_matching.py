@@ -72,7 +72,7 @@ def _cut(lengths: Integers, resampled: Integers, others: Integers, ranks: Array)
         Rank of each text among texts of its length, in [0, 1].
     """
     shares = _shares(len(resampled))
-    left, right = (np.searchsorted(resampled, lengths, side) for side in ("left", "right"))
+    left, right = (np.searchsorted(resampled, lengths, edge) for edge in ("left", "right"))
     last = np.minimum(left, len(resampled) - 1)
     among_equals = shares[last] + ranks * (shares[np.maximum(right - 1, 0)] - shares[last])
     share = np.where(right > left, among_equals, np.interp(lengths, resampled, shares))

@@ -136,9 +136,9 @@ def measure_similarities(collections: Sequence[Collection]) -> Similarities:
     for i, first in enumerate(collections):
         for j, second in enumerate(collections[: i + 1]):
             on_prompt = _row_sums(first.means.multiply(second.means))
-            other = _mean_on_other_prompts(first, second, on_prompt, to_sums[:, i, j], to_sums[:, j, i])
+            across = _mean_on_other_prompts(first, second, on_prompt, to_sums[:, i, j], to_sums[:, j, i])
             pairs = first.within if i == j else _shared_only(first, second, on_prompt)
-            other_prompts[:, i, j] = other_prompts[:, j, i] = other
+            other_prompts[:, i, j] = other_prompts[:, j, i] = across
             same_prompt[:, i, j] = same_prompt[:, j, i] = _mean_on_same_prompt(pairs)
             shared[i, j] = shared[j, i] = (~np.isnan(pairs)).sum()
     return Similarities(other_prompts, same_prompt, np.array([(each.texts > 0).sum() for each in collections]), shared)
@@ -146,12 +146,12 @@ def measure_similarities(collections: Sequence[Collection]) -> Similarities:
 
 def estimate_pair(similarities: Similarities, i: int, j: int, confidence: float) -> list[Estimate]:
     """Estimate the three mean similarities of two collections, or of one if `i` is `j`."""
-    other, same = similarities.other_prompts[:, i, j], similarities.same_prompt[:, i, j]
+    across, same = similarities.other_prompts[:, i, j], similarities.same_prompt[:, i, j]
     shared = int(similarities.shared[i, j])
     return [
-        _estimate(OTHER_PROMPTS, other, int(similarities.prompts[[i, j]].min()), confidence),
+        _estimate(OTHER_PROMPTS, across, int(similarities.prompts[[i, j]].min()), confidence),
         _estimate(SAME_PROMPT, same, shared, confidence),
-        _estimate_difference(PROMPT_EFFECT, same, other, shared, confidence, is_tested=False),
+        _estimate_difference(PROMPT_EFFECT, same, across, shared, confidence, is_tested=False),
     ]
 
 
@@ -161,13 +161,13 @@ def estimate_excess(similarities: Similarities, system: int, real: int, confiden
     Between systems, the mean counts over all systems that share prompts with this one. The similarity of two real texts
     on a prompt would be a better measure, but few collections have them: it is that to a real text on the prompt.
     """
-    other, same = similarities.other_prompts, similarities.same_prompt
+    across, same = similarities.other_prompts, similarities.same_prompt
     rest = [j for j in range(same.shape[1]) if j not in (system, real) and similarities.shared[system, j]]
     between = same[:, system, rest].mean(axis=1) if rest else np.full(len(same), np.nan)
     fewest = int(similarities.prompts[[system, real]].min())
     fewest_shared = int(similarities.shared[system, [*rest, real]].min())
     return [
-        _estimate_difference(SELF_EXCESS, other[:, system, system], other[:, real, real], fewest, confidence),
+        _estimate_difference(SELF_EXCESS, across[:, system, system], across[:, real, real], fewest, confidence),
         _estimate_difference(BETWEEN_EXCESS, between, same[:, system, real], fewest_shared, confidence),
     ]
 

@@ -118,7 +118,7 @@ def _write_cut(
 
 def _count_cuts(documents: Sequence[Document], cut: Sequence[Document]) -> Iterator[Count]:
     n_cut = sum(after is not before for before, after in zip(documents, cut, strict=True))
-    before, after = (sum(map(_length, side)) for side in (documents, cut))
+    before, after = (sum(map(_length, collection)) for collection in (documents, cut))
     yield Count(TEXTS, len(documents) - n_cut, n_cut, "whole texts")
     yield Count(WORDS, after, before - after, "words")
 

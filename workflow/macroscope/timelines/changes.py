@@ -116,10 +116,10 @@ def describe_first_change(table: pd.DataFrame) -> str:
     change = find_first_change(table)
     if change is None:
         return f"No change is beyond chance ({of_tests})."
-    other = "the previous point" if change.since == PREVIOUS else "the first point"
+    earlier = "the previous point" if change.since == PREVIOUS else "the first point"
     return (
         f"First change beyond chance: {change.point}, {change.critic} {change.statistic}"
-        f" {change.change:+.3g} from {other} (adjusted p {change.p_adjusted:.2g}; {of_tests})."
+        f" {change.change:+.3g} from {earlier} (adjusted p {change.p_adjusted:.2g}; {of_tests})."
     )
 
 
@@ -171,18 +171,18 @@ def _rows(series: tuple[str, ...], points: Sequence[Point], places: Sequence[int
         if defined:
             require_comparable(points[defined[-1]].run, point.run, keys[defined[-1]], key)
         others = (defined[-1] if defined else None, defined[0] if len(defined) > 1 else None)  # previous, first
-        tests = [_NO_TEST if other is None else _compare(estimate, numbers[other], is_sized) for other in others]
+        tests = [_NO_TEST if earlier is None else _compare(estimate, numbers[earlier], is_sized) for earlier in others]
         changes = [value for change, p, _ in tests for value in (change, p, UNDEFINED)]
         yield [*place, *estimate.interval, *estimate.sizes, *changes, tests[0][2]]
         defined.append(at)
 
 
-def _compare(number: Number, other: Number | None, is_sized: bool) -> tuple[float, float, str]:
+def _compare(number: Number, earlier: Number | None, is_sized: bool) -> tuple[float, float, str]:
     """Return the difference of two numbers, its p-value, and the reason why they are not compared."""
-    assert other is not None
-    if is_sized and number.sizes[1] != other.sizes[1]:
+    assert earlier is not None
+    if is_sized and number.sizes[1] != earlier.sizes[1]:
         return UNDEFINED, UNDEFINED, UNLIKE_SIZES
-    if number.confidence != other.confidence:
+    if number.confidence != earlier.confidence:
         return UNDEFINED, UNDEFINED, "the intervals have different levels"
-    value, _, _, p = mover_difference(number.interval, other.interval, number.confidence)
+    value, _, _, p = mover_difference(number.interval, earlier.interval, number.confidence)
     return value, p, ""

@@ -128,11 +128,11 @@ def test_an_id_that_comes_again_is_another_sample_of_a_model_and_an_error_among_
     records = [{"id": "7", "text": text} for text in (*TEXTS, TEXTS[0])]
     path = write(tmp_path / "f.jsonl", records)
     provenance = Provenance("test")
-    documents = read_user_documents([path], provenance, 0.1, 0.1, Selection(side="models"))
+    documents = read_user_documents([path], provenance, 0.1, 0.1, Selection(authors="models"))
     assert [document.id for document in documents] == ["7", *(f"7 (sample {n + 2})" for n in range(len(TEXTS) - 1))]
     assert {count.filter: count.dropped for count in provenance.counts}["the same document again (id and text)"] == 1
     with pytest.raises(MacroscopeError, match="another text has the id '7', too"):
-        list(read_user_documents([path], Provenance("test"), 0.1, 0.1, Selection(side="people")))
+        list(read_user_documents([path], Provenance("test"), 0.1, 0.1, Selection(authors="people")))
 
 
 def test_a_named_text_keeps_the_prompt_that_stands_beside_it(tmp_path):

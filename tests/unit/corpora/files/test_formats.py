@@ -100,8 +100,8 @@ def test_several_samples_of_a_prompt_have_ids_of_their_own(tmp_path):
     row = lm_eval_row(0, "none") | {"resps": [["A fox ran.", "A fox slept."]]}
     documents_read, _ = read(write(tmp_path / "f.jsonl", [row]))
     assert [(name, text) for name, _, text in documents_read] == [("0", "A fox ran."), ("0-2", "A fox slept.")]
-    other = lm_eval_row(1, "none") | {"doc_id": 0}
-    documents_read, _ = read(write(tmp_path / "f.jsonl", [lm_eval_row(0, "none"), other]))
+    second = lm_eval_row(1, "none") | {"doc_id": 0}
+    documents_read, _ = read(write(tmp_path / "f.jsonl", [lm_eval_row(0, "none"), second]))
     assert [name for name, *_ in documents_read] == ["0", "0-no2"]
 
 
@@ -197,8 +197,8 @@ SIDES = {
 @pytest.mark.parametrize("name", SIDES)
 def test_each_side_has_its_texts_with_the_same_id_and_prompt(name, tmp_path):
     path = write(tmp_path / "f.jsonl", [SIDES[name]])
-    people, provenance = read(path, Selection(side="people"))
-    models, _ = read(path, Selection(side="models"))
+    people, provenance = read(path, Selection(authors="people"))
+    models, _ = read(path, Selection(authors="models"))
     assert people[0] == ("f.jsonl-1", PROMPTS[0], "By hand.")
     assert models == [("f.jsonl-1", PROMPTS[0], "By machine.")]
     (described,) = provenance.source[READ_AS]
@@ -208,8 +208,8 @@ def test_each_side_has_its_texts_with_the_same_id_and_prompt(name, tmp_path):
 
 def test_pairs_in_columns(tmp_path):
     (tmp_path / "f.json").write_text(json.dumps({"original": ["By hand.", "Too."], "sampled": ["By machine.", "So."]}))
-    assert read(tmp_path / "f.json", Selection(side="people"))[0][1] == ("f.json-2", None, "Too.")
-    assert read(tmp_path / "f.json", Selection(side="models"))[0][1] == ("f.json-2", None, "So.")
+    assert read(tmp_path / "f.json", Selection(authors="people"))[0][1] == ("f.json-2", None, "Too.")
+    assert read(tmp_path / "f.json", Selection(authors="models"))[0][1] == ("f.json-2", None, "So.")
 
 
 def test_rows_of_raid(tmp_path):
@@ -226,11 +226,11 @@ def test_rows_of_raid(tmp_path):
         for n, model in enumerate(("human", "gpt4", "mpt"))
     ]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "raid.parquet")
-    assert read(tmp_path / "raid.parquet", Selection(side="people"))[0] == [("s0", None, "By human.")]
-    documents_read, provenance = read(tmp_path / "raid.parquet", Selection(side="models"))
+    assert read(tmp_path / "raid.parquet", Selection(authors="people"))[0] == [("s0", None, "By human.")]
+    documents_read, provenance = read(tmp_path / "raid.parquet", Selection(authors="models"))
     assert [text for *_, text in documents_read] == ["By gpt4.", "By mpt."]
     assert provenance.source[MODELS] == Counter(gpt4=1, mpt=1)
-    only = Selection(side="models", only_model="mpt")
+    only = Selection(authors="models", only_model="mpt")
     assert [text for *_, text in read(tmp_path / "raid.parquet", only)[0]] == ["By mpt."]
 
 

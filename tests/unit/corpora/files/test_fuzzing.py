@@ -138,7 +138,7 @@ def test_records_of_a_format_with_any_values(tmp_path, number, data):
     first = FIRST[number]
     others = data.draw(st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(first, DEEP)), min_size=1, max_size=3))
     path = tmp_path / "mine.jsonl"
-    path.write_text("\n".join(map(json.dumps, [first, *(first | other for other in others)])))
+    path.write_text("\n".join(map(json.dumps, [first, *(first | changes for changes in others)])))
     ends_well(path)
     path.write_text(json.dumps({"samples": others, "eval": {}, "request_states": others}))
     ends_well(path)

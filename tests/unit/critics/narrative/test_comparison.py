@@ -44,7 +44,7 @@ def test_corrected_rate_is_the_share_of_damage():
 def test_corrected_rate_is_that_of_the_formula():
     control, system = counts(0.1, 40, 1), counts(0.4, 50, 2)
     table = compare(control, system, known_damage(0.8), RESAMPLING).rows
-    c, s = (side["count_missing"].sum() / side["of_missing"].sum() for side in (control, system))
+    c, s = (counts["count_missing"].sum() / counts["of_missing"].sum() for counts in (control, system))
     assert row(table, "missing_corrected")["value"] == pytest.approx((s - c) / (0.8 - c))
 
 

@@ -149,7 +149,9 @@ def test_only_the_most_common_words_of_either_side_count(monkeypatch):
 def test_the_published_test_of_means_is_algorithm_1(tmp_path):
     """Its p-value is the share of all exchanges, here of paired texts, whose difference in means is as large."""
     lengths = [2, 3, 3, 9], [4, 8, 8, 9]
-    sides = [collection(tmp_path, str(n), [" ".join(["w"] * size) for size in side]) for n, side in enumerate(lengths)]
+    sides = [
+        collection(tmp_path, str(n), [" ".join(["w"] * size) for size in sizes]) for n, sizes in enumerate(lengths)
+    ]
     options = OPTIONS.model_copy(update={"convention": "published"})
     rows = comparison.compare(*sides, options, Resampling(50, 99)).rows.set_index("statistic")
     differences = np.subtract(lengths[1], lengths[0])

@@ -105,7 +105,7 @@ def test_other_systems_and_seeds_have_other_texts(documents, tmp_path):
     for name, system, seed in (("a", "trigram", 1), ("b", "other", 1), ("c", "trigram", 2)):
         sample_ngram(model, tmp_path / name, options, corpus="wiki", system=system, seed=seed)
     first, *others = ([d.sections for d in read_documents(tmp_path / name)] for name in "abc")
-    assert all(other != first for other in others)
+    assert all(sections != first for sections in others)
 
 
 def test_a_zero_byte_does_not_end_a_text(tmp_path):

@@ -74,7 +74,7 @@ def test_seed_and_name_change_the_result(perturb, rule):
     first, *others = (
         perturb(options(rule), seed=seed, system=system)[0] for seed, system in ((1, "a"), (2, "a"), (1, "b"))
     )
-    assert all(other != first for other in others)
+    assert all(samples != first for samples in others)
     assert perturb(options(rule, seed=1), seed=0, system="a")[0] == first
 
 

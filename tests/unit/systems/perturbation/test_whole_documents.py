@@ -82,9 +82,9 @@ def test_spliced_documents_keep_their_first_half_of_sections():
 def test_a_small_dose_replaces_one_place_at_least(rule, texts):
     before = [document(name, *(text.replace("X", name) for text in texts)) for name in "ab"]
     for old, new in zip(before, damage(rule, before, dose=0.1), strict=True):
-        other = "b" if old.id == "a" else "a"
-        assert sum(f"{other}{n}." in new.text for n in (1, 2, 3)) == 1
-        assert f"{other}1." in new.text or rule != "swap_first_halves"
+        partner = "b" if old.id == "a" else "a"
+        assert sum(f"{partner}{n}." in new.text for n in (1, 2, 3)) == 1
+        assert f"{partner}1." in new.text or rule != "swap_first_halves"
 
 
 def test_documents_of_one_section_are_spliced_by_sentences():

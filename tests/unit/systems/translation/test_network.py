@@ -98,7 +98,7 @@ def test_positions_of_fairseq(positions):
     size = Size(12, 9, 1, 2, 16, 32, 0.0, False, positions, 20)
     network = Translator(size).eval()
     learnt = [name for name, _ in network.named_parameters() if name.startswith("places")]
-    assert learnt == [f"places.{side}.weight" for side in range(2 if positions else 0)]
+    assert learnt == [f"places.{table}.weight" for table in range(2 if positions else 0)]
     originals = torch.tensor([[3, 4, 5, PAD]])
     assert network.length_logits(originals, network.encode(originals)).shape == (1, 20)
     assert torch.isfinite(network(originals, torch.tensor([[6, 7, END]]))["loss"])

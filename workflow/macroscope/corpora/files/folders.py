@@ -70,7 +70,7 @@ def _layouts_of_folder(
     files = _list_files(folder, counts)
     texts = [file for file in files if without_suffix(file.name).endswith(TEXT_SUFFIXES)]
     count = counts.texts if texts else counts.parts
-    if not any(other is count for other in provenance.counts):
+    if not any(listed is count for listed in provenance.counts):
         provenance.counts.append(count)
     if texts:
         counts.texts.kept += len(texts)

@@ -76,7 +76,7 @@ def read_user_documents(
     """
     selection = selection or Selection()
     records = _records(paths, selection, names or make_file_namer(paths), provenance)
-    may_repeat_ids = selection.side == "models"
+    may_repeat_ids = selection.authors == "models"
     yield from parse_records(records, provenance, valid_share, test_share, selection.one_section, may_repeat_ids)
 
 

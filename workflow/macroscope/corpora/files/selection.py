@@ -25,7 +25,7 @@ class Selection:
         Names of fields that the user gave.
     only_model
         Name of the model whose texts to read; None: of all.
-    side
+    authors
         Authors of the texts to read, of formats that hold texts of people and of models; None: both.
     one_section
         True if a plain text is one section without a title.
@@ -38,7 +38,7 @@ class Selection:
 
     fields: FieldNames = field(default_factory=FieldNames)
     only_model: str | None = None
-    side: Side | None = None
+    authors: Side | None = None
     one_section: bool = False
     distinct: bool = False
     separator: str | None = None
@@ -47,11 +47,11 @@ class Selection:
         """Return whether a text is to be read."""
         if self.only_model is not None and answer.model != self.only_model:
             return False
-        return self.side is None or answer.is_human is None or answer.is_human == (self.side == "people")
+        return self.authors is None or answer.is_human is None or answer.is_human == (self.authors == "people")
 
     def describe(self, has_sides: bool) -> str:
         """Return the choice of texts in words, to follow the description of a format; "" if all are read."""
-        parts = [f"the texts of {self.side}"] if self.side is not None and has_sides else []
+        parts = [f"the texts of {self.authors}"] if self.authors is not None and has_sides else []
         parts += [f"the texts of {self.only_model!r}"] if self.only_model is not None else []
         return f", {', '.join(parts)}" if parts else ""
 

@@ -265,8 +265,8 @@ def write_evidence(output: Path, comparison: Comparison, curve: pd.DataFrame, op
 def texts_table(comparison: Comparison) -> pd.DataFrame:
     """Return clusters and log-probabilities of all texts of reference and candidate."""
     tables = []
-    for number, side in enumerate(SIDES):
-        table = pd.DataFrame({"id": comparison.sides[number].keys["id"].to_numpy(), "side": side})
+    for number, collection in enumerate(SIDES):
+        table = pd.DataFrame({"id": comparison.sides[number].keys["id"].to_numpy(), "side": collection})
         for name in ("nll", "log_p", "log_q"):
             table[name] = getattr(comparison.scores, name)[number].mean(axis=1)
         for seed, column in enumerate(comparison.labels[number].T):

@@ -53,7 +53,7 @@ def explain(
     chain, threshold = Priors.load(prior).default, options.error_threshold
     states = dict(read_states(latents))
     with first_texts({"control": control_latents, "system": latents}) as compared:
-        sequences, control = (list(dict(read_states(compared[side])).values()) for side in ("system", "control"))
+        sequences, control = (list(dict(read_states(compared[name])).values()) for name in ("system", "control"))
         permutation = build_permutation(read_keys(compared["control"]), read_keys(compared["system"]))
     table = build_transition_table(sequences, control, chain, threshold, resampling, permutation)
     title = f"{system}: section transitions compared with real text"

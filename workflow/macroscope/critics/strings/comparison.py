@@ -278,9 +278,9 @@ def write_evidence(output: Path, comparison: Comparison) -> None:
 def texts_table(comparison: Comparison) -> pd.DataFrame:
     """Return the log-probabilities of all texts of reference and candidate."""
     tables = []
-    for number, side in enumerate(SIDES):
+    for number, name in enumerate(SIDES):
         texts, scores = comparison.sides[number], comparison.scores
-        table = pd.DataFrame({"id": texts.ids, "side": side, "words": texts.words})
+        table = pd.DataFrame({"id": texts.ids, "side": name, "words": texts.words})
         table["log_p"], table["log_q"] = scores.log_p[number], scores.log_q[number]
         table["nll"] = -table["log_p"]
         table["fold"] = -1 if scores.order is None else scores.order.folds[number]

@@ -127,13 +127,13 @@ def score_cross_fitted(
             # For the last fold, the earlier folds are all others.
             distributions = distributions if fold == folds - 1 else _fit(sides, earlier, estimator, (seed, fold))
             forward.score(distributions, sides, inside)
-        for other in range(fold):
-            rest = [np.flatnonzero((folds_of_side != fold) & (folds_of_side != other)) for folds_of_side in numbers]
+        for second in range(fold):
+            rest = [np.flatnonzero((folds_of_side != fold) & (folds_of_side != second)) for folds_of_side in numbers]
             if all(map(len, rest)):
-                distributions = _fit(sides, rest, estimator, (seed, fold, other))
-                leave_one_out[other].score(distributions, sides, inside)
+                distributions = _fit(sides, rest, estimator, (seed, fold, second))
+                leave_one_out[second].score(distributions, sides, inside)
                 leave_one_out[fold].score(
-                    distributions, sides, [np.flatnonzero(folds_of_side == other) for folds_of_side in numbers]
+                    distributions, sides, [np.flatnonzero(folds_of_side == second) for folds_of_side in numbers]
                 )
     order = Order(numbers, estimated_from, paired_groups(*group_labels(reference.keys, candidate.keys)))
     return LogProbabilities(

@@ -69,7 +69,7 @@ def _count(values: Array, groups: Integers, real_values: Array, real_groups: Int
     levels = np.unique(real_values)
     width = len(levels) + 1
     keys = np.sort(real_groups * width + np.searchsorted(levels, real_values))
-    below, within = (np.searchsorted(levels, values, side=side) for side in ("left", "right"))
+    below, within = (np.searchsorted(levels, values, side=edge) for edge in ("left", "right"))
     places = np.stack([below, within, np.full_like(below, width)])
     return np.searchsorted(keys, groups * width + places) - np.searchsorted(keys, groups * width)
 

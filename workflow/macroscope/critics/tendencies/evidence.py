@@ -76,7 +76,7 @@ def tabulate_ranks(reference: TokenCounts, candidate: TokenCounts, seed: int) ->
     The more tokens, the more ranks. So the tokens of the larger side are thinned at random to the number of the smaller
     one. A share is NaN beyond the last rank of its side.
     """
-    totals = [np.asarray(side.counts.sum(axis=0)).ravel() for side in (candidate, reference)]
+    totals = [np.asarray(collection.counts.sum(axis=0)).ravel() for collection in (candidate, reference)]
     tokens = min(total.sum() for total in totals)
     rng = np.random.default_rng(seed)
     counts, real = (rank_counts(_thin(total, tokens, rng)) for total in totals)

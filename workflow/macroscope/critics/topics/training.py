@@ -165,13 +165,13 @@ class _Choice:
     perplexity: float
     unigram_perplexity: float
 
-    def is_better_than(self, other: "_Choice | None") -> bool:
+    def is_better_than(self, choice: "_Choice | None") -> bool:
         """Return whether it predicts words better; if no words can be predicted, whether its bound is larger."""
-        if other is None:
+        if choice is None:
             return True
         if np.isnan(self.perplexity):
-            return self.fit.bounds[-1] > other.fit.bounds[-1]
-        return self.perplexity < other.perplexity
+            return self.fit.bounds[-1] > choice.fit.bounds[-1]
+        return self.perplexity < choice.perplexity
 
 
 def _fit_best(

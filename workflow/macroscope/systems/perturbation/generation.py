@@ -79,6 +79,6 @@ def _counts(before: Sequence[Document], after: Sequence[Document], step: AnyStep
         Count(f"{place}: document without text", len(after) - empty, empty),
     ]
     if step.damage.drops_sections:
-        sections, remaining = (sum(len(document.sections) for document in side) for side in (before, after))
+        sections, remaining = (sum(len(document.sections) for document in collection) for collection in (before, after))
         counts.append(Count(f"{place}: section left out", remaining, sections - remaining, "sections"))
     return counts

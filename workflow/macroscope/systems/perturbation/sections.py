@@ -43,15 +43,15 @@ def repeat_sections(document: Document, touch: Touch) -> Document:
 def replace_sections(documents: Sequence[Document], touch: Touch) -> list[Document]:
     """Replace the texts of sections by those of sections of another document; titles stay."""
     partners = pair_in_cycle(documents, touch.rng)
-    return [_replace_sections(document, other, touch) for document, other in zip(documents, partners, strict=True)]
+    return [_replace_sections(document, partner, touch) for document, partner in zip(documents, partners, strict=True)]
 
 
-def _replace_sections(document: Document, other: Document, touch: Touch) -> Document:
+def _replace_sections(document: Document, partner: Document, touch: Touch) -> Document:
     if len(document.sections) < 2:
         return document
     sections = list(document.sections)
     for place in touch.choose(len(sections)).tolist():
-        source = other.sections[int(touch.rng.integers(len(other.sections)))]
+        source = partner.sections[int(touch.rng.integers(len(partner.sections)))]
         sections[place] = Section(sections[place].title, source.text)
     return _with_sections(document, sections)
 

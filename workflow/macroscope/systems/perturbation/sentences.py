@@ -50,11 +50,11 @@ def switch_sentences(document: Document, touch: Touch) -> Document:
 def replace_sentences(documents: Sequence[Document], touch: Touch) -> list[Document]:
     """Replace sentences by sentences of another document (he2023: sentence replacement)."""
     partners = pair_in_cycle(documents, touch.rng)
-    return [_replace_sentences(document, other, touch) for document, other in zip(documents, partners, strict=True)]
+    return [_replace_sentences(document, partner, touch) for document, partner in zip(documents, partners, strict=True)]
 
 
-def _replace_sentences(document: Document, other: Document, touch: Touch) -> Document:
-    theirs = [text for section in other.sections for text in split_sentences(section.text, touch.language)]
+def _replace_sentences(document: Document, partner: Document, touch: Touch) -> Document:
+    theirs = [text for section in partner.sections for text in split_sentences(section.text, touch.language)]
 
     def exchange(sentences: list[str]) -> Sequence[str]:
         chosen = touch.choose(len(sentences)).tolist()

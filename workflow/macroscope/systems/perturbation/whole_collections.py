@@ -29,8 +29,8 @@ def scramble_documents(documents: Sequence[Document], touch: Touch) -> list[Docu
     for place in touch.choose(len(documents)).tolist():
         sections = []
         for section in documents[place].sections:
-            other = documents[int(touch.rng.integers(len(documents)))]
-            source = other.sections[int(touch.rng.integers(len(other.sections)))]
+            donor = documents[int(touch.rng.integers(len(documents)))]
+            source = donor.sections[int(touch.rng.integers(len(donor.sections)))]
             sections.append(Section(section.title, source.text))
         changed[place] = replace(documents[place], sections=tuple(sections))
     return changed

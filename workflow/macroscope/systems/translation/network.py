@@ -154,9 +154,9 @@ class Translator(nn.Module):
         wide = self.embed_stretched(originals, (translations != PAD).sum(dim=1))
         return functional.pad(wide, (0, 0, 0, translations.shape[1] - wide.shape[1]))
 
-    def _embed(self, tokens: Tensor, side: int) -> Tensor:
+    def _embed(self, tokens: Tensor, table: int) -> Tensor:
         positions = torch.arange(tokens.shape[1], device=tokens.device)
-        return self.words(tokens) * self.size.width**0.5 + self.places[side % len(self.places)](positions)
+        return self.words(tokens) * self.size.width**0.5 + self.places[table % len(self.places)](positions)
 
 
 def _make_positions(size: Size) -> nn.ModuleList:

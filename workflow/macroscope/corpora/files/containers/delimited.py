@@ -65,7 +65,7 @@ def _expected(path: Path) -> str:
 
 def _find_separator(path: Path, names_known: Collection[str]) -> str:
     """Return the separator with which the first line names a known field, or else the one that is sniffed."""
-    for separator in (_expected(path), *(other for other in _SEPARATORS if other != _expected(path))):
+    for separator in (_expected(path), *(another for another in _SEPARATORS if another != _expected(path))):
         if has_known_name(_first_row(path, separator), names_known):
             return separator
     return _sniff(path) or _expected(path)

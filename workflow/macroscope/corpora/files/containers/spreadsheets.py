@@ -57,7 +57,7 @@ def open_spreadsheet(path: Path, named: Collection[str]) -> Rows:
     name = next(iter([*with_texts, *sheets]))
     rows, first = sheets[name], firsts[name]
     columns = find_columns(rows[first : first + SAMPLE_ROWS], names_known, path)
-    unread = ", ".join(repr(other) for other in sheets if other != name)
+    unread = ", ".join(repr(sheet) for sheet in sheets if sheet != name)
     remarks = (*columns.remarks, *([f"sheet {name!r} is read, and not {unread}"] if unread else []))
     begin = first + columns.has_header
     return Rows("row", lambda _: _numbered(rows, columns.names, begin, path), remarks)

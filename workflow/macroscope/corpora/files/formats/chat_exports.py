@@ -120,9 +120,9 @@ OPENASSISTANT = Format(
 
 
 def _arena_answers(record: Fields) -> Iterator[Answer]:
-    for side in "ab":
-        prompt, text = split_chat(as_list(record.get(f"conversation_{side}")))
-        yield Answer(text, prompt, as_id(record.get("question_id")), as_text(record.get(f"model_{side}")))
+    for letter in "ab":
+        prompt, text = split_chat(as_list(record.get(f"conversation_{letter}")))
+        yield Answer(text, prompt, as_id(record.get("question_id")), as_text(record.get(f"model_{letter}")))
 
 
 ARENA = Format(
