@@ -56,7 +56,7 @@ def test_the_released_code_keeps_marks_of_citations():
 
 
 def test_smart_is_the_list_of_524_lines_of_mallet():
-    """Of its 571 words, 47 have an apostrophe and "would" stands twice."""
+    """Its 571 words have 47 with an apostrophe, and "would" twice."""
     words = stop_words("smart")
     assert len(words) == 523
     assert {"howbeit", "thanx", "uucp", "zero"} <= words
