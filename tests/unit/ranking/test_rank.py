@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 
 from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, UsageError
 from macroscope.ranking.passages import WORDS, compute_text_numbers, sentence_rhythm, split_passages
 from macroscope.ranking.rank import rank
+from macroscope.statistics.monotony import Monotony, TextNumbers, limit_ranks, rank_systems
 
 
 def words_of(generator, number, types):
@@ -62,6 +63,59 @@ def test_systems_are_ranked_by_how_much_they_repeat(tmp_path):
     files = [*("--reference", real), *("--candidate", few), *("--candidate", many)]
     printed = CliRunner().invoke(app, ["rank", *map(str, files), "--json"]).stdout
     assert [record["system"] for record in json.loads(printed)] == ["many", "few"]
+
+
+def test_without_real_texts_systems_have_the_same_order(tmp_path):
+    files = [write_texts(tmp_path / f"s{types}.jsonl", types, types) for types in (600, 40, 150)]
+    real = write_texts(tmp_path / "real.jsonl", 0, 600)
+    alone, beside = rank([], files, GivenFields(), "en"), rank([real], files, GivenFields(), "en")
+    assert alone["system"].tolist() == beside["system"].tolist() == ["s600", "s150", "s40"]
+    assert alone["monotony"].mean() == pytest.approx(0)
+    with pytest.raises(UsageError, match="--reference: give real texts, or several systems"):
+        rank([], files[:1], GivenFields(), "en")
+
+
+def test_a_hyphen_is_the_standard_input(tmp_path):
+    files = [write_texts(tmp_path / f"s{types}.jsonl", types, types) for types in (600, 40)]
+    arguments = ["rank", "--candidate", "-", "--reference", str(files[0]), "--language", "en", "--json"]
+    done = CliRunner().invoke(app, arguments, input=files[1].read_text())
+    (row,) = json.loads(done.stdout)
+    assert (row["system"], row["texts"]) == ("stdin", 12)
+    assert 0 < row["monotony"] < 100
+    assert row["monotony"] == pytest.approx(rank(files[:1], files[1:], GivenFields(), "en").loc[0, "monotony"])
+
+
+def test_texts_of_one_passage_are_a_warning(tmp_path, caplog):
+    files = [write_texts(tmp_path / f"s{types}.jsonl", types, types, words=160) for types in (600, 40)]
+    table = rank(files[:1], files[1:], GivenFields(), "en")
+    assert table["within"].isna().all()
+    assert "without the component 'within', which the real texts, s40 lack: too few texts have two" in caplog.text
+
+
+def test_the_limits_of_ranks_are_those_of_the_differences():
+    made = [Monotony(value, value - 0.196, value + 0.196, {}) for value in (0.0, 0.1, 1.0, 3.0)]
+    limits = limit_ranks(made, [1000] * 4, 1.96)
+    assert limits == [(1, 2), (1, 2), (3, 3), (4, 4)]
+    assert limit_ranks(made, [2] * 4, 1.96) == [(1, 4)] * 4  # one degree of freedom
+
+
+@pytest.mark.slow
+def test_equal_systems_differ_in_at_most_a_twentieth():
+    rng = np.random.default_rng(1)
+    real, runs, wrong = collect(rng, 40, 0.0), 200, 0
+    for _ in range(runs):
+        measured = rank_systems(real, [collect(rng, 20, 0.3) for _ in range(5)], 1.96)
+        wrong += set(limit_ranks(measured, [20] * 5, 1.96)) != {(1, 5)}
+    assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def collect(rng, texts, shift):
+    """Simulate a collection: each text has a tendency to repeat, which also makes it share more with others."""
+    tendency = rng.normal(shift, 0.3, texts)
+    noise = rng.normal(0, 0.1, (texts, texts))
+    between = 0.02 * np.exp(tendency[:, None] + tendency[None, :] + noise + noise.T)
+    within = 0.04 * np.exp(tendency + rng.normal(0, 0.3, texts))
+    return TextNumbers(rng.normal(tendency, 0.1), rng.normal(0.8 - tendency, 0.2), within, between)
 
 
 def test_too_few_long_texts_are_a_short_error(tmp_path):

@@ -33,7 +33,7 @@ Output = Annotated[Path, typer.Option(help="File or folder to write.")]
 
 
 Candidates = Annotated[
-    list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known; repeatable.")
+    list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known, or -; repeatable.")
 ]
 TextField = Annotated[
     str | None,

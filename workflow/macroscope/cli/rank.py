@@ -9,7 +9,8 @@ from macroscope.cli.flags import Candidates, IdField, Language, ModelField, Prom
 from macroscope.printing import Json, print_table
 
 _MEANINGS = {
-    "monotony": "mean of the components, in standard deviations of real texts; 0 is as monotonous as real text",
+    "best": "best rank that the system may have; with 'worst', the ranks that chance allows",
+    "monotony": "mean of the components, in standard deviations of {scale}",
     "words": "component: repetition within 100 words",
     "sentences": "component: an even rhythm of the lengths of sentences",
     "within": "component: phrases that return in a text",
@@ -17,11 +18,19 @@ _MEANINGS = {
     "short": "texts with fewer than 100 words, which are left out",
 }
 """Columns of the table -> their meanings, for a terminal."""
+_SCALES = {
+    True: "real texts; 0 is as monotonous as real text",
+    False: "texts within systems; 0 is the mean of the systems",
+}
+"""Whether there are real texts -> scale of monotony."""
 
 
 def rank(
     candidate: Candidates,
-    reference: Annotated[list[Path], typer.Option(help="Real texts, in the same formats; repeatable.")],
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(help="Real texts, in the same formats; repeatable. Default: none; 0 is the mean of the systems."),
+    ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Table to write, as CSV.")] = None,
     text_field: TextField = None,
     prompt_field: PromptField = None,
@@ -34,19 +43,20 @@ def rank(
     """Rank systems by how monotonous their texts are.
 
     It needs no judge; the least monotonous system is first. Monotony is compared with real texts, at equal length; 0 is
-    as monotonous as real text.
+    as monotonous as real text. Without real texts, systems are compared with each other.
     """
     from macroscope.criticize.inputs import GivenFields
+    from macroscope.criticize.standard_input import without_standard_input
     from macroscope.ranking.rank import rank as rank_files
     from macroscope.tables import write_output
 
-    table = rank_files(
-        reference, candidate, GivenFields(text_field, prompt_field, id_field, None, model_field, separator), language
-    )
+    given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
+    with without_standard_input(candidate, reference or []) as (judged, real):
+        table = rank_files(real, judged, given, language)
     if output is not None:
         write_output(table, output)
     print_table(table, json, float_format="{:.2f}")
     if not json:
         shown = table.dropna(axis=1, how="all")
         means = "\n".join(f"{name}: {meaning}" for name, meaning in _MEANINGS.items() if name in shown)
-        print(f"\n{means}")
+        print(f"\n{means}".format(scale=_SCALES[bool(reference)]))

@@ -42,6 +42,7 @@ def sameness(
     beside those of real texts, and the phrases that a system repeats.
     """
     from macroscope.criticize.inputs import GivenFields
+    from macroscope.criticize.standard_input import without_standard_input
     from macroscope.sameness.measure import measure_sameness
     from macroscope.sameness.page import (
         PHRASES,
@@ -54,7 +55,8 @@ def sameness(
 
     require_replaceable_folder(output)
     given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
-    measured = measure_sameness(reference or [], candidate, given, language, words, seed)
+    with without_standard_input(candidate, reference or []) as (judged, real):
+        measured = measure_sameness(real, judged, given, language, words, seed)
     write_page(measured, output)
     page, differing, phrases = output / "index.html", list_differing(measured), list_first_phrases(measured)
     counts = [

@@ -33,12 +33,14 @@ def sentences(
     the text of each sentence. Printed are the ten sentences that are most probably of another text.
     """
     from macroscope.criticize.inputs import GivenFields
+    from macroscope.criticize.standard_input import without_standard_input
     from macroscope.sentences.table import COLUMNS, score_sentences
     from macroscope.tables import require_output, write_output
 
     require_output(COLUMNS, output)
     given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
-    table = score_sentences(reference, candidate, given, language, seed)
+    with without_standard_input(candidate, reference) as (judged, real):
+        table = score_sentences(real, judged, given, language, seed)
     write_output(table, output)
     worst = table.nlargest(_SHOWN, "out_of_place")[list(_PRINTED)]
     print_table(worst, json, float_format="{:.2f}")

@@ -1,19 +1,23 @@
 """`macroscope rank`: the monotony of each system's texts, in order."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
 
-from macroscope.criticize.inputs import GivenFields
-from macroscope.criticize.reading import read_sides, recognize_language
+from macroscope.criticize.inputs import GivenFields, make_candidates
+from macroscope.criticize.reading import read_collection, read_sides, recognize_language
 from macroscope.documents import Document
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, UsageError
+from macroscope.phrases import list_names
 from macroscope.ranking.passages import WORDS, compute_text_numbers, split_passages
 from macroscope.statistics.document_groups import find_repeats
-from macroscope.statistics.monotony import COMPONENTS, FEWEST_TEXTS, TextNumbers, rank_systems
+from macroscope.statistics.monotony import COMPONENTS, FEWEST_TEXTS, TextNumbers, is_defined, limit_ranks, rank_systems
+
+log = logging.getLogger("macroscope")
 
 CONFIDENCE = 0.95
 MOST_TEXTS = 1000
@@ -27,37 +31,66 @@ def rank(
 
     Parameters
     ----------
+    reference
+        Files of real texts; empty: the systems are compared with each other alone.
     language
         Code of the language of the texts; None: it is recognized.
 
     Returns
     -------
-    One row per system: rank, system, monotony, ci_low, ci_high, the components, texts (used), short (texts left out
-    because they have fewer words than a passage).
+    One row per system: rank, system, best and worst (ranks that chance allows, see `limit_ranks`), monotony, ci_low,
+    ci_high, the components, texts (used), short (texts left out because they have fewer words than a passage).
 
     Raises
     ------
     MacroscopeError
         If a collection has too few texts of a passage or more.
     """
-    real_texts, texts = read_sides(reference, candidates, given)
+    if reference:
+        real_texts, texts = read_sides(reference, candidates, given)
+    else:
+        sources = make_candidates(candidates, given)
+        real_texts, texts = [], {name: read_collection(name, source) for name, source in sources.items()}
+        if len(texts) < 2:
+            raise UsageError("--reference: give real texts, or several systems to compare with each other")
     language = recognize_language(real_texts, texts, language)
-    real, _ = _compute_numbers("the real texts", real_texts, language)
+    real = _compute_numbers("the real texts", real_texts, language)[0] if reference else None
     systems = [_compute_numbers(name, documents, language) for name, documents in texts.items()]
-    measured = rank_systems(real, [numbers for numbers, _ in systems], NormalDist().inv_cdf((1 + CONFIDENCE) / 2))
+    numbers, z = [numbers for numbers, _ in systems], NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    measured, sizes = rank_systems(real, numbers, z), [len(each.compression) for each in numbers]
+    _warn_of_missing({**({"the real texts": real} if real else {}), **dict(zip(texts, numbers, strict=True))})
+    limits = limit_ranks(measured, sizes, z)
     table = pd.DataFrame(
         {
             "system": list(texts),
+            "best": [best for best, _ in limits],
+            "worst": [worst for _, worst in limits],
             "monotony": [each.value for each in measured],
             "ci_low": [each.low for each in measured],
             "ci_high": [each.high for each in measured],
             **{name: [each.components.get(name, np.nan) for each in measured] for name in COMPONENTS},
-            "texts": [len(numbers.compression) for numbers, _ in systems],
+            "texts": sizes,
             "short": [short for _, short in systems],
         }
     ).sort_values("monotony", kind="stable")
     table.insert(0, "rank", np.arange(1, len(table) + 1))
     return table.reset_index(drop=True)
+
+
+def _warn_of_missing(collections: Mapping[str, TextNumbers]) -> None:
+    """Warn of components that a collection lacks, so that they count for no system."""
+    for component in COMPONENTS:
+        lacking = [name for name, each in collections.items() if not is_defined(each.values()[component])]
+        if lacking:
+            why = f": too few texts have two passages of {WORDS} words" if component == "within" else ""
+            log.warning(
+                "without the component '%s', which %s lack%s%s. Short texts rank badly: on stories of 160 words, GPT-4"
+                " was more monotonous than GPT-2 XL",
+                component,
+                list_names(lacking),
+                "s" if len(lacking) == 1 else "",
+                why,
+            )
 
 
 def _compute_numbers(name: str, documents: Sequence[Document], language: str) -> tuple[TextNumbers, int]:
