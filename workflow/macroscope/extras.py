@@ -12,6 +12,7 @@ _SCRIPT = "macroscope.cli:main"
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "models": ("accelerate", "bert_score", "bm25s", "nltk", "safetensors", "sklearn", "torch", "transformers"),
     "languages": ("tomotopy",),
+    "kenlm": ("kenlm",),
     "datasets": ("datasets",),
 }
 """Name of an extra -> packages that it brings and that this package imports."""

@@ -8,9 +8,11 @@ from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 from macroscope.statistics.declaration import LARGEST_MEAN_DIFFERENCE
 
+_ESTIMATE = "estimator model folds most_texts lstm convention"
+
 CRITIC = Critic(
     options="options:StringsOptions",
-    extras={"models": "estimator=lstm"},
+    extras={"models": "estimator=lstm", "kenlm": "estimator=kenlm"},
     latents="texts:LATENTS",
     features="texts:features",
     collection_statistics=(
@@ -21,6 +23,7 @@ CRITIC = Critic(
     statistics=(
         "macroscope.statistics.shared_ngrams:STATISTICS",
         "comparison:STATISTICS",
+        "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.sampled_divergences:STATISTICS",
     ),
     quantities={
@@ -59,7 +62,7 @@ CRITIC = Critic(
         "compare": Stage(
             "comparison:compare_latents",
             inputs="control_latents latents fits? system resampling checkpoints evidence",
-            options="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
+            options=f"{_ESTIMATE} shared_vocabulary order scale weights permutations",
             megabytes=4000,
             minutes=480,
             gpu="estimator=lstm",
@@ -67,7 +70,7 @@ CRITIC = Critic(
         "fit": Stage(
             "fits:fit",
             inputs="control_latents latents system fit resampling checkpoints",
-            options="estimator folds most_texts lstm convention",
+            options=_ESTIMATE,
             megabytes=4000,
             minutes=480,
             gpu="estimator=lstm",

@@ -19,6 +19,7 @@ from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.strings.cross_fitting import LogProbabilities, score_cross_fitted, score_in_sample
 from macroscope.critics.strings.estimators import make_estimator
 from macroscope.critics.strings.fits import split_half, subsample_latents
+from macroscope.critics.strings.kenlm_model import compare_under_model
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
 from macroscope.errors import MacroscopeError
@@ -123,7 +124,7 @@ def compare(
     checkpoints
         Folder with which an interrupted estimation goes on.
     fits
-        Folders with finished trainings; see `fits`.
+        Folders with finished trainings, see `fits`; or the file of a given model.
 
     Returns
     -------
@@ -133,7 +134,8 @@ def compare(
         distribution (eq. 13); `latent_nll` of the candidate's texts under the reference's distribution (nats per text),
         `latent_ppl` (per word), `latent_ppl_ratio` to the reference's own texts; `shared_ngrams_difference` of
         `statistics.shared_ngrams`; `fallback_orders`; `scored_texts`, the number of the candidate's scored texts. If
-        all texts of one collection are in one group, all but the last three are nan.
+        all texts of one collection are in one group, all but the last three are nan. Under a given model of KenLM:
+        `compare_under_model`, and `shared_ngrams_difference`.
 
     Raises
     ------
@@ -148,26 +150,30 @@ def compare(
                 f" {format_count(folds, 'fold')}:"
                 " give more texts or set critics.strings.folds"
             )
+    sides = (reference, candidate)
+    if options.estimator == "kenlm":
+        latent, scores = compare_under_model(reference, candidate, fits[0], resampling)
+        shared = rows_table([_shared_ngrams(sides, options, resampling)], (len(reference), len(candidate)), str)
+        return Comparison(pd.concat([latent, shared], ignore_index=True), sides, scores)
     estimates = make_estimator(options, reference.texts, checkpoints, fits)
     if options.is_cross_fitted:
         scores = score_cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
-        rows = _cross_fitted_rows(scores, (reference, candidate), options, resampling)
-        rows.append(
-            estimate_shared_ngrams(
-                (reference.split, candidate.split),
-                build_permutation(reference.keys, candidate.keys),
-                options.permutations,
-                resampling.seed,
-            )
-        )
+        rows = _cross_fitted_rows(scores, sides, options, resampling)
+        rows.append(_shared_ngrams(sides, options, resampling))
     else:
         scores = score_in_sample(reference, candidate, estimates, resampling.seed)
         rows = _in_sample_rows(scores, options)
     rows.append(Estimate("fallback_orders", float(scores.fallback_orders)))
     rows.append(Estimate("scored_texts", float(np.isfinite(scores.log_p[1]).sum())))
     reason = _ALL_TOGETHER if options.is_cross_fitted else "not in the published code"
-    return Comparison(
-        rows_table(rows, (len(reference), len(candidate)), lambda _: reason), (reference, candidate), scores
+    return Comparison(rows_table(rows, (len(reference), len(candidate)), lambda _: reason), sides, scores)
+
+
+def _shared_ngrams(sides: tuple[Texts, Texts], options: StringsOptions, resampling: Resampling) -> Estimate:
+    reference, candidate = sides
+    permutation = build_permutation(reference.keys, candidate.keys)
+    return estimate_shared_ngrams(
+        (reference.split, candidate.split), permutation, options.permutations, resampling.seed
     )
 
 

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from macroscope.options import Options
+from macroscope.options import Options, UserPath
 
 
 class LstmOptions(Options):
@@ -36,9 +36,13 @@ class LstmOptions(Options):
 class StringsOptions(Options):
     """Options of the strings critic: estimates of distributions over strings, and divergences between them."""
 
-    estimator: Literal["ngram", "lstm"] = Field(
+    estimator: Literal["ngram", "lstm", "kenlm"] = Field(
         "ngram",
-        description="ngram: Kneser-Ney over words, KenLM's model; lstm: an LSTM over byte-level BPE.",
+        description="ngram: Kneser-Ney over words, as KenLM estimates it; lstm: an LSTM over byte-level BPE; kenlm: no"
+        " estimate, KenLM itself scores all texts by a given `model`, for a latent NLL without divergences.",
+    )
+    model: UserPath | None = Field(
+        None, description="With estimator: kenlm, an ARPA file or a binary file of KenLM's build_binary."
     )
     shared_vocabulary: bool = Field(
         True,
@@ -78,6 +82,12 @@ class StringsOptions(Options):
         " directions swapped, trimmed means). Only the definition has intervals and p-values.",
     )
 
+    @model_validator(mode="after")
+    def _model_belongs_to_kenlm(self) -> "StringsOptions":
+        if (self.estimator == "kenlm") != (self.model is not None):
+            raise ValueError("estimator: kenlm and model: FILE belong together; give both, or neither")
+        return self
+
     @property
     def number_of_fits(self) -> int:
         """Return the number of estimates of a comparison, of each side.
@@ -90,4 +100,4 @@ class StringsOptions(Options):
     @property
     def is_cross_fitted(self) -> bool:
         """Return whether texts are scored by estimates that have not seen them."""
-        return self.convention == "definition"
+        return self.convention == "definition" and self.estimator != "kenlm"

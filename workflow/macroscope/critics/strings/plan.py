@@ -1,4 +1,4 @@
-"""Plan of the fits of the strings critic: with an LSTM, a job for each estimate of each system's distribution."""
+"""Plan of the fits of the strings critic: a job for each estimate of an LSTM, or the given model of KenLM."""
 
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.declaration import CriticPlan
@@ -18,9 +18,11 @@ class StringsPlan(CriticPlan):
     """Jobs specific to the strings critic: the fits of its LSTMs."""
 
     def stage_input(self, critic: str, stage: str, name: str) -> str | Function | None:
-        """Return an input function: the fits of the real texts and of the system; None without an LSTM."""
+        """Return the fits of the real texts and of the system, or the given model; None for n-grams."""
         if name != FITS:
             return super().stage_input(critic, stage, name)
+        if (model := self._options(critic).model) is not None:
+            return lambda w: [model]
         if not self._has_fits(critic):
             return None
         return lambda w: [
