@@ -41,10 +41,14 @@ def language_table() -> str:
 
 
 def _levels(fits: dict[str, dict[str, LanguageFit]]) -> Iterator[str]:
-    yield f"| language | code | {' | '.join(fits)} |"
-    yield "|---|---|" + "---|" * len(fits)
+    """Yield the table: a row for all languages that the critics judge alike, those with most languages first."""
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for code, language in sorted(LANGUAGES.items(), key=lambda item: item[1].name):
-        yield f"| {language.name} | `{code}` | {' | '.join(by_code[code].level for by_code in fits.values())} |"
+        alike[tuple(by_code[code].level for by_code in fits.values())].append(f"{language.name} (`{code}`)")
+    yield f"| languages | {' | '.join(fits)} |"
+    yield "|---|" + "---|" * len(fits)
+    for levels, languages in sorted(alike.items(), key=lambda item: -len(item[1])):
+        yield f"| {', '.join(languages)} | {' | '.join(levels)} |"
 
 
 def _reasons(fits: dict[str, dict[str, LanguageFit]]) -> Iterator[str]:
