@@ -16,14 +16,16 @@ T = TypeVar("T")
 
 LINE_EVERY_SECONDS = 15.0
 SILENT_SECONDS = 3.0
-"""Time in which reading a user's files shows nothing: most are small."""
+"""Time in which short tasks, such as reading most files of a user, show nothing."""
 
 
-def progress(items: Iterable[T], description: str, total: int | None = None, unit: str = "it") -> Iterator[T]:
+def progress(
+    items: Iterable[T], description: str, total: int | None = None, unit: str = "it", silent_seconds: float = 0.0
+) -> Iterator[T]:
     """Iterate over `items` and show the progress."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
-    with Progress(description, total, unit) as bar:
+    with Progress(description, total, unit, silent_seconds) as bar:
         for item in items:
             yield item
             bar.advance(1)

@@ -125,3 +125,12 @@ def test_a_candidate_that_cannot_keep_its_name_is_said():
     ]
     assert said[0].endswith("since 'reference' is the name of the real texts.")
     assert describe_new_names({"reference-no2": (Path("mine.jsonl"), "reference")}) == said[:1]
+
+
+def test_a_name_that_the_workflow_cannot_use_is_said():
+    files = [Path("gpt-neo-2.7B.jsonl.gz"), Path("plain.jsonl")]
+    names = names_of_candidates(files)
+    assert list(names) == ["gpt-neo-2-7B", "plain"]
+    assert describe_new_names({name: (file, None) for name, file in names.items()}) == [
+        "Names have letters, digits, '-' and '_': 'gpt-neo-2.7B' is called 'gpt-neo-2-7B' here."
+    ]

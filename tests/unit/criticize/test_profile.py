@@ -38,7 +38,7 @@ def test_rows_that_say_nothing_of_any_collection_are_named_alone(tmp_path):
     path = write_texts(tmp_path / "r.jsonl", 30)
     profile, profiles = profile_collections([path], [write_texts(tmp_path / "mine.jsonl", 20)])
     shown, empty = split_empty_rows(table_of(profile, profiles))
-    assert {"labels", "left out", "with section titles", "headings", "texts that occur again"} <= {*empty}
+    assert {"labels", "texts that are left out", "section titles", "headings", "repeated texts"} <= {*empty}
     assert {"documents", "words", "language", "texts of the reference, word for word"} <= {*shown.index}
     assert {*shown.index}.isdisjoint(empty)
 

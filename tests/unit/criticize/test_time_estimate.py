@@ -94,8 +94,10 @@ def test_a_run_shows_an_estimate_then_a_line_every_so_often(tmp_path):
     clock.seconds = 20
     progress.read(io.StringIO("[Thu Nov 26]\nFinished jobid: 0 (Rule: all)\n4 of 4 steps (100%) done\n"))
     assert terminal.getvalue().splitlines()[1].startswith("1 of 3 jobs, ")
+    clock.seconds = 36
+    progress.read(io.StringIO("another line\n"))
     progress.end()
-    assert terminal.getvalue().count("\n") == 2
+    assert terminal.getvalue().count("\n") == 2, "a line that says nothing new"
 
 
 def test_news_of_a_finished_job_are_shown_once(tmp_path):

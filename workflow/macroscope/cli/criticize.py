@@ -146,7 +146,7 @@ def _as_text(table: "pd.DataFrame") -> str:
         table = table.loc[[name for name in _SHORT_PROPERTIES if name in table.index]].T
     else:
         table, empty = split_empty_rows(table)
-        nothing = f"\n\nNothing to report: {', '.join(empty)}." if empty else ""
+        nothing = f"\n\nThe texts have no {', no '.join(empty)}." if empty else ""
     with pd.option_context("display.unicode.east_asian_width", True):
         return table.to_string(max_colwidth=None) + nothing
 

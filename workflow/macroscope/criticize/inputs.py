@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from macroscope.corpora.files import FieldNames
 from macroscope.corpora.files.containers import KNOWN_SUFFIXES
@@ -15,6 +16,7 @@ from macroscope.corpora.files.reading import list_models
 from macroscope.corpora.files.selection import Selection, Side
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.options import KEPT_NAMES, fit_for_paths
+from macroscope.phrases import list_names
 
 CORPUS = "reference"
 """Name of the real texts as a corpus."""
@@ -159,7 +161,7 @@ def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
 
 
 def describe_new_names(called: Mapping[str, tuple[Path, str | None]]) -> list[str]:
-    """Return a sentence about each candidate that could not keep its name, since another collection has it.
+    """Return sentences about the candidates that could not keep their names: the workflow or a collection forbids it.
 
     Parameters
     ----------
@@ -167,17 +169,27 @@ def describe_new_names(called: Mapping[str, tuple[Path, str | None]]) -> list[st
         Name of a candidate -> its file, and its model if it is one of several in the file.
     """
     owners = {CORPUS: "the real texts", **KEPT_NAMES}
-    sentences = []
+    sentences, unfit = [], []
     for name, (file, model) in called.items():
-        stem = _stem(file if model is None else Path(model))
+        file = file if model is None else Path(model)
+        stem = _stem(file)
+        given = normalize("NFC", _without_suffixes(file))
         if re.fullmatch(rf"{re.escape(stem)}-no\d+", name):
             owner = owners.get(stem.casefold(), "another candidate")
             sentences.append(f"The candidate '{stem}' is called '{name}' here, since '{stem}' is the name of {owner}.")
+        elif stem != given:
+            unfit.append(f"'{given}' is called '{name}'")
+    if unfit:
+        sentences.append(f"Names have letters, digits, '-' and '_': {list_names(unfit)} here.")
     return sentences
 
 
 def _stem(file: Path) -> str:
     """Return a file's name without the suffixes of its format, fit for paths; as in gpt-3.5-turbo, others stay."""
+    return fit_for_paths(_without_suffixes(file)) or "candidate"
+
+
+def _without_suffixes(file: Path) -> str:
     while file.suffix.lower() in KNOWN_SUFFIXES:
         file = file.with_suffix("")
-    return fit_for_paths(file.name) or "candidate"
+    return file.name

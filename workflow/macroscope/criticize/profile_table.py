@@ -19,6 +19,16 @@ from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
 
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""
+_WITHOUT = {
+    "with section titles": "section titles",
+    "texts that share their opening": "shared openings",
+    "texts that occur again": "repeated texts",
+    "left out": "texts that are left out",
+    "characters composed (NFC)": "decomposed characters",
+    "hard-wrapped lines joined": "hard-wrapped lines",
+    "differs from the reference in": "differences in typesetting",
+}
+"""Property -> what collections do not have that have nothing of it."""
 _NOTHING_LISTED = "nothing listed here"
 _NOTHING = re.compile(rf"|0|in 0 texts|none(?: [\d,]+)?|{_NOTHING_LISTED}")
 """Cells that say that a collection has nothing of a property."""
@@ -32,9 +42,9 @@ def table_of(reference: Profile, candidates: Sequence[Profile]) -> pd.DataFrame:
 
 
 def split_empty_rows(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of the table that say something of a collection, and the names of the others."""
+    """Return the rows of the table that say something of a collection, and what no collection has, in words."""
     is_empty = table.map(lambda cell: _NOTHING.fullmatch(cell) is not None).all(axis=1)
-    return table[~is_empty], list(table.index[is_empty])
+    return table[~is_empty], [_WITHOUT.get(name, name) for name in table.index[is_empty]]
 
 
 def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[str, Any]]:

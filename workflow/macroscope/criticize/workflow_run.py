@@ -14,6 +14,8 @@ from macroscope.phrases import format_count
 
 LINE_EVERY_SECONDS = 15.0
 """Seconds between two lines of progress, if the output is not a terminal."""
+NEWS = 0.1
+"""Share of the jobs that end before another line says the same time left."""
 _POLL_SECONDS = 0.3
 _PATIENCE_SECONDS = 10.0
 """Seconds that Snakemake has to end its jobs after an interrupt."""
@@ -101,7 +103,7 @@ class RunProgress:
         self._counts: dict[str, int] | None = None
         self._estimate: TimeEstimate | None = None
         self._rest, self._began, self._last = "", clock(), clock()
-        self._is_terminal = terminal.isatty()
+        self._is_terminal, self._shown = terminal.isatty(), ("", 0)
 
     def read(self, lines: TextIO) -> None:
         """Read what was written since the last call, and show what changed."""
@@ -143,6 +145,10 @@ class RunProgress:
     def _show(self, estimate: TimeEstimate) -> None:
         self._last = self._clock()
         left = in_words(estimate.left(self._last - self._began))
+        before, done = self._shown
+        if not self._is_terminal and left == before and estimate.jobs_done < done + NEWS * sum(estimate.jobs.values()):
+            return
+        self._shown = left, estimate.jobs_done
         text = f"{estimate.jobs_done} of {format_count(sum(estimate.jobs.values()), 'job')}, {left} left"
         self._write(f"\r\x1b[K{text}" if self._is_terminal else f"{text}\n")
 

@@ -36,8 +36,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import UNKNOWN, detect_language
 from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.phrases import list_names
-from macroscope.progress import Progress
+from macroscope.phrases import format_count, list_names
 from macroscope.resampling import Resampling
 
 log = logging.getLogger("macroscope")
@@ -79,15 +78,11 @@ def score_sentences(
     language = recognize_language(real, texts, language)
     options = make_options(language)
     warn_of_few(real, language)
-    total = len(real) + sum(map(len, texts.values()))
-    with (
-        Progress("judge sentences", total, "texts") as bar,
-        tempfile.TemporaryDirectory(prefix="macroscope-") as folder,
-    ):
+    log.info("learn from %s", format_count(len(real), "real text"))
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
         judges = train_judges(real, options, language, seed, Path(folder))
-        bar.advance(len(real))
-        table = make_table(texts, judges, options, language)
-        bar.advance(total - len(real))
+    log.info("judge %s", format_count(sum(map(len, texts.values())), "text"))
+    table = make_table(texts, judges, options, language)
     return table if is_requested else without_other_languages(table, language)
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from macroscope.critics.narratives import Integers
 from macroscope.natural_language.words import lower_case_words
-from macroscope.progress import Progress
+from macroscope.progress import SILENT_SECONDS, Progress
 
 MANY = 20_000
 """Number of sentences above which compiling the search pays off."""
@@ -45,7 +45,7 @@ class MatchIndex:
         most = min(most, self.size)
         shape = len(queries), most
         matches = Matches(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float32))
-        with Progress("search for matches", len(queries), "sentences") as progress:
+        with Progress("search for matches", len(queries), "sentences", SILENT_SECONDS) as progress:
             for start in range(0, len(queries), QUERIES_AT_ONCE):
                 batch = _words(queries[start : start + QUERIES_AT_ONCE])
                 options = {"n_threads": threads, "backend_selection": "numba"} if self.is_large else {}
