@@ -40,3 +40,12 @@ def test_what_cannot_work_is_said_before_anything_runs(caplog):
     with pytest.raises(MacroscopeError, match="tendency"):
         compare(TEXTS, TEXTS, critics="tendency")
     assert "With 2 real texts and 2 of candidate, no critic gives a verdict" in caplog.text
+
+
+def test_too_few_texts_to_tell_anything_are_one_sentence_before_any_job(monkeypatch):
+    monkeypatch.setattr("macroscope.api.comparison._make_tables", None)
+    texts = [f"The mill {number} stood by the river, and the miller slept." for number in range(3)]
+    with pytest.raises(
+        MacroscopeError, match=r"^3 real texts and 3 to judge: nothing can be told from so few; give at"
+    ):
+        compare(texts, texts, progress=False)

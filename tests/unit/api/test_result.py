@@ -1,5 +1,8 @@
 """Results: saved, loaded, shown in a notebook."""
 
+import copy
+import pickle
+
 import pandas as pd
 import pytest
 
@@ -119,8 +122,42 @@ def test_a_notebook_shows_verdicts_in_colour_and_escapes_names():
 def test_documents_have_further_numbers_beside_the_score(tmp_path):
     config = write_run(tmp_path, {CONTROL: 4, "shuffled": 6})
     documents = Comparison(Plan(load_config(config)), config.parent, lambda: None).documents
-    assert list(documents.columns) == ["system", "critic", "id", "score", "marks", "wit"]
+    named = ["system", "critic", "id", "text", "score", "percentile", "flagged", "marks", "wit"]
+    assert list(documents.columns) == named
     of_topics = documents.query("critic == 'topics' and system == 'shuffled'")
     assert of_topics["wit"].tolist()[:5] == [0, 0.5, 1, pytest.approx(float("nan"), nan_ok=True), 2]
     assert documents.query("critic != 'topics'")["wit"].isna().all()
     assert len(documents) == 3 * (4 + 6 + 2 * len(HOSTILE))
+    shown = documents.query("critic == 'coherence' and system == 'shuffled' and id == 'text-3'").iloc[0]
+    assert [shown["text"][mark["start"] : mark["end"]][:11] for mark in shown["marks"]] == ["Text", "Second part"]
+    real = documents.query("critic == 'coherence' and system == 'control'").set_index("id")
+    assert real.loc[["text-0", "text-2"], "percentile"].tolist() == [0, pytest.approx(100 * 2 / 7)]
+    assert not real["flagged"].any()
+
+
+def test_tables_are_escaped_and_the_figure_has_a_panel_per_critic(finished):
+    result = macroscope.load(finished)
+    assert r"$\neq$ 80 \% [70, 90]" in result.to_latex()
+    assert "lm$<$b$>$" in result.to_latex()
+    assert "| wiki | lm<b> | ≠ 80 % [70, 90] | not asked: needs titles | failed |" in result.to_markdown()
+    assert [axes.get_title(loc="left") for axes in result.plot().axes] == ["tendencies on wiki", "tendencies on web"]
+
+
+def test_a_pickled_result_has_files_of_its_own(finished):
+    result = macroscope.load(finished)
+    again = pickle.loads(pickle.dumps(result))
+    folder = again.folder
+    assert folder != result.folder
+    assert repr(again) == repr(result)
+    assert again.scorecard.equals(result.scorecard)
+    assert copy.copy(result) is copy.deepcopy(result) is result
+    del again
+    assert not folder.exists()
+
+
+def test_a_report_replaces_nothing(finished, tmp_path):
+    (tmp_path / "paper" / "figures").mkdir(parents=True)
+    (tmp_path / "paper" / "figures" / "mine.png").write_text("mine")
+    with pytest.raises(MacroscopeError, match="a folder with other things in it"):
+        macroscope.load(finished).report(tmp_path / "paper")
+    assert (tmp_path / "paper" / "figures" / "mine.png").read_text() == "mine"

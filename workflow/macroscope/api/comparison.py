@@ -23,6 +23,7 @@ from macroscope.criticize.choice import choose
 from macroscope.criticize.folder import render_config
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
+from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import FailedJob, describe_failed
@@ -33,10 +34,12 @@ from macroscope.execution.snakemake_command import shown_command, snakemake_comm
 from macroscope.execution.tasks import Machine
 from macroscope.files import write_text
 from macroscope.not_asked import NotAsked
+from macroscope.phrases import format_count
 from macroscope.plan import Plan
 from macroscope.plan.second_pass import without_failed
 from macroscope.plan.steps import tasks_of
 from macroscope.progress import without_progress
+from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS
 from macroscope.tables import write_output
 
 log = logging.getLogger("macroscope")
@@ -205,12 +208,29 @@ def prepare(
     for name, chosen in options.items():
         config["critics"][name] |= chosen
     plan = run.plan_of(config)
+    _require_enough(profile, profiles)
     command = shown_command(snakemake_command(folder / run.CONFIG, ["--directory", str(folder), "--cores", "all"]))
     write_text(folder / run.CONFIG, render_config(config, command))
     table = table_of(profile, profiles).map(translate)
     write_output(table.rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
     write_text(folder / plan.results / "config.json", plan.effective_json())
     return plan
+
+
+def _require_enough(reference: Profile, candidates: Sequence[Profile]) -> None:
+    """Check that some critic can have a verdict.
+
+    Raises
+    ------
+    MacroscopeError
+        If the texts are too few for any.
+    """
+    real, mine = reference.documents, max(candidate.documents for candidate in candidates)
+    if min(real, mine) < FEWEST_DOCUMENTS:
+        raise MacroscopeError(
+            f"{format_count(real, 'real text')} and {mine} to judge: nothing can be told from so few; give at least"
+            f" {FEWEST_DOCUMENTS} on each side, and some 50 for a verdict on most differences"
+        )
 
 
 def _translate(entry: NotAsked, translate: Callable[[str], str]) -> NotAsked:

@@ -1,30 +1,47 @@
 """The result of a comparison: scorecard, statistics and documents as data frames, and the report; saved, and loaded."""
 
+import io
+import logging
 import shutil
+import tarfile
+import tempfile
+import weakref
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from macroscope.api.arguments import checked
+from macroscope.api.given_texts import LocatedText, locate_as_judged, locate_document, read_given
 from macroscope.api.scorecard_html import render_html
 from macroscope.config.schema import load_config
 from macroscope.critics.attributions import read_attributions
+from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
 from macroscope.missing import Missing, read_missing
 from macroscope.not_asked import describe_not_asked
+from macroscope.options import CONTROL
 from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder
+from macroscope.reporting.flags import Flags, flag_texts, read_keys
+from macroscope.reporting.latex import to_latex
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
+from macroscope.reporting.reader.index import CriticScores
+from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import build_scorecards, format_cell
+from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
 from macroscope.reporting.summary import summarise_run
 from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 from macroscope.statistics.pairing_keys import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
+log = logging.getLogger("macroscope")
 _REPORT = ("report.html", "pages", "reader", "figures", "tables")
 """Files and folders of a report; the page and the folders refer to each other."""
 
@@ -79,6 +96,21 @@ class Comparison:
         joined = next(iter(tables.values())) if len(tables) == 1 else pd.concat(tables, names=["corpus"])
         return joined.fillna("")
 
+    def to_latex(self) -> str:
+        """Return the scorecard as a LaTeX table (booktabs); text is escaped."""
+        return to_latex(self.scorecard.reset_index())
+
+    def to_markdown(self) -> str:
+        """Return the scorecard as a Markdown table."""
+        table = self.scorecard.reset_index().astype(str)
+        rows = [list(table.columns), ["---"] * table.shape[1], *table.to_numpy().tolist()]
+        escaped = ([cell.replace("\\", r"\\").replace("|", r"\|") for cell in row] for row in rows)
+        return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
+
+    def plot(self) -> Figure:
+        """Plot the scorecard: the detectability of each system by each critic, with its interval."""
+        return plot_scorecards(list(build_scorecards(self.detectability)))
+
     @cached_property
     def detectability(self) -> pd.DataFrame:
         """The numbers of the scorecard: a row per system and critic.
@@ -107,22 +139,62 @@ class Comparison:
     def documents(self) -> pd.DataFrame:
         """A number per text and critic, with the places that it comes from.
 
-        The columns are `system`, `critic`, `id`, `score` (larger is less like real text; NaN: not judged) and `marks`:
-        a list with the `section`, `start`, `end`, `weight` (in [0, 1]) and `note` of each place. A critic's further
-        numbers of a text have columns of their names, such as `name_mismatch`; NaN for other critics.
+        The columns are `system`, `critic`, `id`, `text`, `score` (larger is less like real text; NaN: not judged),
+        `percentile` (share of real texts with a smaller score, in percent), `flagged` (whether it is flagged as unlike
+        real text; never a real text) and `marks`: a list with the `start`, `end`, `section`, `weight` (in [0, 1]) and
+        `note` of each place. `text[start:end]` is the marked passage, and `text` the string that you gave: of given
+        sections, their texts with a line break between them; of texts whose files are gone or changed, which a warning
+        says, the text as it was judged. A critic's further numbers of a text have columns of their names, such as
+        `name_mismatch`; NaN for other critics.
         """
         tables = []
         further = self._plan.reporting.scores_of_documents()
-        for key, path in self._plan.reporting.attributions().items():
-            critic, _, system = key
+        flags = self._flags()
+        texts = {pair: self._locate_texts(*pair) for pair in flags}
+        files = self._plan.reporting.attributions()
+        for key, path in files.items():
+            critic, corpus, system = key
             rows = pd.DataFrame(read_attributions(self._local(path)), columns=["id", "score", "marks"])
+            located = [texts[corpus, system].get(name) for name in rows["id"]]
+            rows["text"] = [text and text.text for text in located]
+            rows["marks"] = [
+                [text.locate(mark) for mark in marks] if text else []
+                for text, marks in zip(located, rows["marks"], strict=True)
+            ]
+            compared = CriticScores.read(self._local(path), self._local(files[critic, corpus, CONTROL]))
+            rows["percentile"] = np.where(np.isnan(compared.scores), np.nan, 100 * compared.below / compared.real)
+            flagged = flags[corpus, system].get(critic)
+            rows["flagged"] = False if flagged is None else flagged.is_flagged
             if key in further and list_document_numbers(scores := self._local(further[key])):
                 numbers = read_document_numbers(scores).drop(columns=OPENING, errors="ignore")
                 rows = rows.merge(numbers, how="left", on="id")
             tables.append(rows.assign(system=system, critic=critic))
         table = pd.concat(tables, ignore_index=True).astype({"score": float})
-        columns = ["system", "critic", "id", "score", "marks"]
+        columns = ["system", "critic", "id", "text", "score", "percentile", "flagged", "marks"]
         return table[[*columns, *table.columns.difference(columns)]]
+
+    def _flags(self) -> dict[tuple[str, str], Mapping[str, Flags]]:
+        """Return (corpus, system) -> critic -> flags of the texts."""
+        results = Results(self.folder / "config.json")
+        pairs = dict.fromkeys((corpus, system) for _, corpus, system in self._plan.reporting.attributions())
+        real = {corpus: read_keys(results, corpus, CONTROL) for corpus, _ in pairs}
+        return {(corpus, system): flag_texts(results, corpus, system, real[corpus]) for corpus, system in pairs}
+
+    def _locate_texts(self, corpus: str, system: str) -> dict[str, LocatedText]:
+        """Return id -> the string that the user gave, or else the text as it was judged."""
+        given = read_given(self._plan, corpus, system)
+        located, changed = {}, 0
+        samples = self._local(self._plan.systems.samples(corpus, system))
+        all_real = self.folder / "corpora" / corpus / "documents.parquet"  # a critic may read more than the control
+        for document in read_documents(all_real if system == CONTROL and all_real.exists() else samples):
+            read, text = given.get(document.id, (None, ""))
+            is_same = read is not None and read.sections == document.sections
+            match = locate_document(document, text) if is_same else None
+            changed += bool(given) and match is None
+            located[document.id] = match or locate_as_judged(document)
+        if changed:
+            log.warning("%d texts of %s are shown as they were judged; their files have changed", changed, system)
+        return located
 
     def _local(self, path: str) -> Path:
         """Return the place of a file of the run."""
@@ -171,6 +243,22 @@ class Comparison:
     def summary(self) -> str:
         """Return the result in two plain sentences, a line per corpus: the verdict, and the clearest difference."""
         return summarise_run(self._plan, self.detectability, self.statistics)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the files of the run with its report, since a temporary folder ends with the result."""
+        with tempfile.TemporaryDirectory(prefix="macroscope-") as folder, io.BytesIO() as stream:
+            self.save(folder)
+            with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+                archive.add(folder, arcname=".")
+            return _unpack, (stream.getvalue(),)
+
+    def __copy__(self) -> "Comparison":
+        """Return the result itself: it does not change, and a copy would share its files."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Comparison":
+        """Return the result itself; see `__copy__`."""
+        return self
 
     @property
     def missing(self) -> list[Missing]:
@@ -232,6 +320,16 @@ def load(folder: str | Path) -> Comparison:
                 raise MacroscopeError(f"{run}: {name} is missing; finish the run")
 
     return Comparison(Plan(load_config(config_of_run(run))), run, require_report)
+
+
+def _unpack(packed: bytes) -> Comparison:
+    """Return a pickled result; its files are in a temporary folder, which lives as long as the result."""
+    folder = tempfile.mkdtemp(prefix="macroscope-")
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(folder, filter="data")
+    result = load(folder)
+    weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    return result
 
 
 def require_new(folder: str | Path, argument: str) -> Path:

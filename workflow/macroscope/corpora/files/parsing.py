@@ -50,6 +50,8 @@ class Record:
         Whether the id is the user's: another text with the same id is then an error, and else gets a number.
     removed
         Kinds of text that were taken off, for the counts.
+    given_text
+        Text as the file has it, with its prompt; None if the file has sections.
     """
 
     fields: dict[str, Any]
@@ -57,6 +59,15 @@ class Record:
     default_id: str
     has_own_id: bool = True
     removed: tuple[str, ...] = ()
+    given_text: str | None = None
+
+    @property
+    def given(self) -> str:
+        """Return the text as the file has it; of given sections, their texts with a line break between them."""
+        if self.given_text is not None:
+            return self.given_text
+        sections = self.fields.get("sections") or []
+        return "\n".join(section["text"] if isinstance(section, dict) else section for section in sections)
 
 
 @dataclass
@@ -86,7 +97,22 @@ def parse_records(
     one_section: bool,
     may_repeat_ids: bool,
 ) -> Iterator[Document]:
-    """Convert records to documents; parameters, counts and errors are those of `read_user_documents`.
+    """Convert records to documents; see `parse_with_records`."""
+    parsed = parse_with_records(records, provenance, valid_share, test_share, one_section, may_repeat_ids)
+    return (document for document, _ in parsed)
+
+
+def parse_with_records(
+    records: Iterable["Record"],
+    provenance: Provenance,
+    valid_share: float,
+    test_share: float,
+    one_section: bool,
+    may_repeat_ids: bool,
+) -> Iterator[tuple[Document, Record]]:
+    """Convert records to documents, each with its record.
+
+    Parameters, counts and errors are those of `read_user_documents`.
 
     Parameters
     ----------
@@ -98,7 +124,8 @@ def parse_records(
     headings: Counter[str] = Counter()
     provenance.source["headings"] = headings
     unique = UniqueIds()
-    for record in (_normalised(record, provenance) for record in records):
+    for given in records:
+        record = _normalised(given, provenance)
         split = _split(record, one_section)
         split.removed.extend(record.removed)
         counts.add_removed(split, provenance)
@@ -115,7 +142,7 @@ def parse_records(
             headings[split.headings] += 1
             if document.id == record.default_id:
                 provenance.source[NAMED_BY_PLACE] = provenance.source.get(NAMED_BY_PLACE, 0) + 1
-            yield named
+            yield named, given
 
 
 def _document(

@@ -17,7 +17,7 @@ from macroscope.corpora.files.folders import find_layouts
 from macroscope.corpora.files.formats.declaration import Answer
 from macroscope.corpora.files.formats.plain import DOCUMENTS
 from macroscope.corpora.files.layout import Layout
-from macroscope.corpora.files.parsing import Record, parse_records
+from macroscope.corpora.files.parsing import Record, parse_records, parse_with_records
 from macroscope.corpora.files.selection import MissingField, Selection
 from macroscope.documents import Count, Document, Provenance, keep, require_whole_characters
 from macroscope.errors import MacroscopeError
@@ -78,6 +78,13 @@ def read_user_documents(
     records = _records(paths, selection, names or make_file_namer(paths), provenance)
     may_repeat_ids = selection.authors == "models"
     yield from parse_records(records, provenance, valid_share, test_share, selection.one_section, may_repeat_ids)
+
+
+def read_given_texts(paths: Sequence[Path], selection: Selection) -> Iterator[tuple[Document, str]]:
+    """Stream the documents of `read_user_documents`, each with the string that it was read from."""
+    records = _records(paths, selection, make_file_namer(paths), Provenance(""))
+    parsed = parse_with_records(records, Provenance(""), 0.0, 1.0, selection.one_section, selection.authors == "models")
+    yield from ((document, record.given) for document, record in parsed)
 
 
 FileNamer = Callable[[Path], str]
@@ -176,4 +183,5 @@ def _record(layout: Layout, selection: Selection, answer: Answer, where: str, de
         rest = answer.text.lstrip().removeprefix(answer.prompt.strip())
         if len(rest) < len(answer.text.lstrip()):
             fields["text"], removed = rest, (PROMPT_REMOVED,)
-    return Record(fields, where, default_id + suffix, layout.format.has_own_ids, removed)
+    given = answer.text if isinstance(answer.text, str) else None
+    return Record(fields, where, default_id + suffix, layout.format.has_own_ids, removed, given)
