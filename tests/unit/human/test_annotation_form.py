@@ -4,7 +4,9 @@ import json
 from collections import Counter
 
 import pytest
+from typer.testing import CliRunner
 
+from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
@@ -12,6 +14,7 @@ from macroscope.human.annotation_form import write_annotation_form
 from macroscope.human.assignment import Design, assign_documents
 from macroscope.human.pool import Pool, pool_of_files, pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
+from tests.unit.human.conftest import write_texts
 
 
 def pool_of(systems, documents):
@@ -207,3 +210,14 @@ def test_files_have_the_fields_of_the_user_and_their_language_is_recognized(tmp_
     pool = pool_of_files([], {"lm": [path]}, GivenFields(text="body"), None, 0)
     assert [document.text for document in pool.systems["lm"]] == texts
     assert pool.language == "de"
+
+
+def test_plain_texts_come_with_questions_about_whole_texts(tmp_path):
+    real, model = (write_texts(tmp_path / f"{name}.jsonl", name, 9, titled=False) for name in ("real", "lm"))
+    files = ["--real", str(real), "--system", f"lm={model}", "--documents", "9"]
+    done = CliRunner().invoke(app, ["human", "sheet", *files, "--output", str(tmp_path / "study")])
+    assert done.exit_code == 0, done.output
+    key = json.loads((tmp_path / "study" / "key.json").read_text())
+    assert [question["name"] for question in key["questionnaire"]["questions"]] == ["coherent", "repetitive"]
+    assert (key["types"], key["training"]) == ([], [])
+    assert {showing["system"] for showing in key["showings"]} == {"control", "lm"}

@@ -1,5 +1,6 @@
 """`macroscope human <verb>`: sheets for annotators, and tables of their answers (deng2022, Appendix H)."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from macroscope.cli.verbs import Verbs
 from macroscope.phrases import format_count
 from macroscope.printing import Json, print_json, print_table
 
+log = logging.getLogger("macroscope")
 app = typer.Typer(
     help="Ask people: pages for annotators, their answers, and critics beside them.", no_args_is_help=True, cls=Verbs
 )
@@ -46,7 +48,10 @@ def sheet(
     ] = None,
     questionnaire: Annotated[
         Path | None,
-        typer.Option(help="YAML of questions; default: those of deng2022; with --segments, those about their task."),
+        typer.Option(
+            help="YAML of questions; default: those of deng2022, or those about whole texts if sections have no titles;"
+            " with --segments, those about their task."
+        ),
     ] = None,
     documents: Annotated[int, typer.Option(min=1, help="Documents per system.")] = 20,
     annotators: Annotated[int, typer.Option(min=1, help="Number of annotators.")] = 3,
@@ -68,9 +73,10 @@ def sheet(
     from macroscope.errors import UsageError
     from macroscope.human.annotation_form import PAGES, write_annotation_form
     from macroscope.human.assignment import Design
-    from macroscope.human.pool import pool_of_files, pool_of_run
-    from macroscope.human.questionnaire import DEFAULT, read_questionnaire
+    from macroscope.human.pool import FEWEST_TYPES, pool_of_files, pool_of_run
+    from macroscope.human.questionnaire import DEFAULT, WHOLE_TEXT, read_questionnaire
     from macroscope.human.segments import pool_of_segments, questionnaire_of, read_instances
+    from macroscope.options import CONTROL
 
     instances = read_instances(segments) if segments else []
     default = questionnaire_of(instances) if segments else DEFAULT
@@ -91,6 +97,12 @@ def sheet(
         pool = pool_of_run(run, corpus, system or [])
     else:
         pool = pool_of_files(real or [], _files_by_system(system or []), given, language, lessons)
+    is_untitled = len(pool.types) < FEWEST_TYPES or len(pool.training) < lessons
+    if questionnaire is None and questions.section_types and is_untitled:
+        log.warning("too few real texts have titled sections: the questions are those of %s", WHOLE_TEXT.name)
+        questions, lessons = read_questionnaire(WHOLE_TEXT), 0
+        if run is None and real:
+            pool.systems[CONTROL] += pool.training
     design = Design(documents, annotators, per_document, repeated, lessons, seed)
     key = write_annotation_form(pool, design, questions, output)
     pages, texts = len(key["annotators"]), len(key["showings"])

@@ -19,7 +19,7 @@ from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.human.assignment import Design, Showing, assign_documents
-from macroscope.human.pool import Pool
+from macroscope.human.pool import FEWEST_TYPES, Pool
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.tables import write_csv
@@ -63,7 +63,7 @@ def write_annotation_form(pool: Pool, design: Design, questionnaire: Questionnai
     """
     if output.exists():
         raise MacroscopeError(f"{output}: exists already and may be a running study; give a new --output")
-    if questionnaire.section_types and len(pool.types) < 2:
+    if questionnaire.section_types and len(pool.types) < FEWEST_TYPES:
         raise MacroscopeError(
             "the real texts have fewer than two section types; give real texts with titled sections, or a questionnaire"
             " without section_types"

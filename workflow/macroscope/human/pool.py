@@ -19,6 +19,8 @@ from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.systems import SystemsPlan
 
 log = logging.getLogger("macroscope")
+FEWEST_TYPES = 2
+"""Number of section types from which on annotators can choose one."""
 
 
 @dataclass(frozen=True)

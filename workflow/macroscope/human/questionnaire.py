@@ -12,6 +12,8 @@ from macroscope.strict_yaml import read_yaml
 from macroscope.validation_messages import describe_errors
 
 DEFAULT = RESOURCES / "questionnaires" / "deng2022.yaml"
+WHOLE_TEXT = RESOURCES / "questionnaires" / "whole-text.yaml"
+"""Questionnaire for texts without titled sections."""
 MOST_CHOICES = 100
 Level = Literal["nominal", "ordinal", "interval"]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

@@ -146,7 +146,7 @@ function sectionOf(item, answer, sentences, n, training) {
     const node = questionnaire.marks && !training ? sentenceOf(answer, words, n, s) : el("span", {}, words);
     text.append(...(item.place && item.place.sentence === s ? placeOf(item.place.kind, node) : [node]), sentence.slice(words.length));
   });
-  const single = item.sections.length === 1;
+  const single = item.sections.length === 1 || !questionnaire.section_types;
   const part = el("section", { class: "part", "aria-labelledby": single ? "heading" : `section-${n}` },
     single ? null : el("h3", { id: `section-${n}` }, `Section ${n + 1}`), text);
   if (questionnaire.section_types) part.append(...typeOf(item, answer, n, training));
