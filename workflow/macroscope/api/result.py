@@ -96,10 +96,12 @@ class Comparison:
         joined = next(iter(tables.values())) if len(tables) == 1 else pd.concat(tables, names=["corpus"])
         return joined.fillna("")
 
+    @checked
     def to_latex(self) -> str:
         """Return the scorecard as a LaTeX table (booktabs); text is escaped."""
         return to_latex(self.scorecard.reset_index())
 
+    @checked
     def to_markdown(self) -> str:
         """Return the scorecard as a Markdown table."""
         table = self.scorecard.reset_index().astype(str)
@@ -107,6 +109,7 @@ class Comparison:
         escaped = ([cell.replace("\\", r"\\").replace("|", r"\|") for cell in row] for row in rows)
         return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
 
+    @checked
     def plot(self) -> Figure:
         """Plot the scorecard: the detectability of each system by each critic, with its interval."""
         return plot_scorecards(list(build_scorecards(self.detectability)))
