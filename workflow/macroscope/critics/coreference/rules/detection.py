@@ -34,6 +34,7 @@ LONGEST_NAME, LONGEST_NOMINAL = 7, 6
 FEWEST_SMALL = 0.15
 """Smallest share of words with a small initial in texts whose capital letters indicate names."""
 _POSSESSIVE = ("'s", "’s", "'", "’")
+_ADVERBS = ("also", "always", "first", "later", "never", "now", "often", "once", "soon", "still", "then")
 _OPEN, _CLOSE, _EITHER = "“", "”", '"'
 
 
@@ -172,7 +173,7 @@ class Detector:
         person = next((n for n in range(first + 1, last) if self.flags[n] & (TITLE | FIRST_NAME)), None)
         if person is not None and any(flag & NOT_PERSON for flag in self.flags[first:person]):
             first = person
-        if first == last or (first in self.opens and last == first + 1 and not self._is_name(first)):
+        if first == last or (last == first + 1 and self._opens(first) and not self._is_name(first)):
             if first < last and self.flags[first] & NOUN:
                 self._nominal(first)
             return last if first == last else first + 1
@@ -223,7 +224,9 @@ class Detector:
         """Check that a single word at the beginning of a sentence is a name."""
         if self.flags[at] & FIRST_NAME or self.lower[at] in self.inside:
             return True
-        return self.lower[at] not in self.small and not self.flags[at] and self._verb_follows(at + 1)
+        if self.lower[at] in self.small or self.flags[at]:
+            return False
+        return self._verb_follows(at + 1) or (at + 1 < len(self.words) and self.words[at + 1] in _POSSESSIVE[:2])
 
     # ---- nouns ---------------------------------------------------------------------------------------------------
 
@@ -304,7 +307,7 @@ class Detector:
         if self.flags[at] & VERB:
             return True
         word = self.lower[at]
-        if word.endswith("ly") and at + 1 < len(self.words):
+        if (word.endswith("ly") or word in _ADVERBS) and at + 1 < len(self.words):
             at, word = at + 1, self.lower[at + 1]
             if self.flags[at] & VERB:
                 return True
@@ -314,7 +317,7 @@ class Detector:
 
     def _opens(self, at: int) -> bool:
         return at in self.opens or (
-            not self.words[at - 1][0].isalnum() and self.words[at - 1] not in (",", "-", "(", "–")
+            not self.words[at - 1][0].isalnum() and self.words[at - 1] not in (*_POSSESSIVE, ",", "-", "(", "–")
         )
 
     def _with_groups(self) -> list[DetectedMention]:
