@@ -25,6 +25,24 @@ def resolve_clusters(text, choose):
     return sorted(mentions for mentions in clusters.values() if len(mentions) > 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("[ WP ] Write a story about him. He was tall. (Write it.) Write more.", []),
+        ('"Write it," said Anna. She left.', ["Anna"]),
+        (
+            "He met her. Steber sang. Steber's mother slept. Gleitman also moved; Gleitman left.",
+            ["Steber", "Steber", "Gleitman", "Gleitman"],
+        ),
+        ("John's Mary smiled at him.", ["John", "Mary"]),
+    ],
+)
+def test_a_capital_that_opens_a_sentence_is_a_name_only_with_evidence(text, names):
+    mentions = resolve_text("x", text, load_ranker()).mentions
+    shown = [text[mention.head_start : mention.head_end] for mention in mentions if not mention.pronoun]
+    assert [name for name in shown if name[0].isupper()] == names
+
+
 @pytest.mark.parametrize("choose", CHOICES)
 @pytest.mark.parametrize(
     ("text", "expected"),

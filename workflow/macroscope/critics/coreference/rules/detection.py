@@ -316,9 +316,11 @@ class Detector:
         return word.endswith("ed") or (word.endswith("es") and not self.flags[at])
 
     def _opens(self, at: int) -> bool:
-        return at in self.opens or (
-            not self.words[at - 1][0].isalnum() and self.words[at - 1] not in (*_POSSESSIVE, ",", "-", "(", "–")
-        )
+        if at in self.opens:
+            return True
+        before = self.words[at - 1]
+        is_break = at - 1 in self.opens or before not in (*_POSSESSIVE, ",", "-", "(", "–")
+        return is_break and not before[0].isalnum()
 
     def _with_groups(self) -> list[DetectedMention]:
         """Add a mention for every "A and B", as an antecedent of "they"."""
