@@ -13,6 +13,7 @@ from macroscope.critics.attributions import Attribution, write_attributions
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.options import CONTROL
 from macroscope.reporting.reader.writing import write_reader
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 
 HOSTILE = [
     ("<script>document.title='run'</script>", "<img src=x onerror=\"document.title='run'\"> & <b>bold</b>"),
@@ -55,6 +56,15 @@ def write_scores(path: Path, documents: list[Document], have_numbers: bool) -> N
         table.loc[3, "number_wit"] = np.nan
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_parquet(path)
+
+
+def write_detectability(statistics: Path, systems: list[str]) -> None:
+    """Write two-sample tests: coherence is clearer than topics, and strings least clear."""
+    for critic, value in (("coherence", 0.93), ("topics", 0.8), ("strings", 0.6)):
+        rows = [("wiki", name, critic, C2ST_AUC, value) for name in systems]
+        path = statistics / critic / "wiki.two_sample_test.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows, columns=["corpus", "system", "critic", "statistic", "value"]).to_csv(path, index=False)
 
 
 def last_word(document: Document) -> list[tuple[tuple[int, int, int], float, str]]:
@@ -101,6 +111,7 @@ def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
             write_scores(critics / critic / "wiki" / "scores" / f"{name}.parquet", documents, critic == "topics")
         unmarked = (Attribution(d.id, -1.5 * n) for n, d in enumerate(documents))
         write_attributions(unmarked, critics / "topics" / "wiki" / "attributions" / f"{name}.parquet")
+    write_detectability(results / "statistics", [name for name in systems if name != CONTROL])
     config = results / "config.json"
     config.write_text(parse_config(raw).model_dump_json())
     return config

@@ -84,8 +84,8 @@ def test_scores_fit_beside_the_real_text(page, reader, width):
 def test_scores_are_shown_with_units(page, reader):
     shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
     cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()
-    assert cells == [
-        "coherencelatent NLL",
+    assert cells[0].startswith("coherencelatent NLL. Marks: ")
+    assert cells[1:] == [
         "0.05 nats per section",
         "4 % of 124",
         "not flagged (p\u00a0=\u00a00.097)",
@@ -93,17 +93,49 @@ def test_scores_are_shown_with_units(page, reader):
     ]
     shown(page, reader, "#wiki/shuffled/text-0", "Title 0")
     rows = page.locator("#document .scores tbody tr")
-    assert rows.nth(1).locator("td").all_text_contents() == [
+    assert rows.nth(3).locator("td").all_text_contents() == [
         "235 nats per word",
         "all 125",
         "⚑ flagged (p\u00a0=\u00a00.016)",
         "1",
     ]
-    assert rows.nth(2).locator("td").all_text_contents()[3] == "–"
+    assert rows.nth(1).locator("td").all_text_contents()[3] == "–"
     shown(page, reader, "#wiki/shuffled/text-7", "Title 7")
     assert "no score" in rows.nth(0).text_content()
     heads = [page.locator(f"{pane} .scores thead th").nth(2).text_content() for pane in ("#document", "#real")]
     assert heads == ["larger than, of real texts", "larger than, of other real texts"]
+
+
+def test_the_text_comes_first_and_the_scores_unfold_on_both_sides(page, reader):
+    for width, most in ((1280, 360), (390, 300)):
+        page.set_viewport_size({"width": width, "height": 900})
+        shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+        assert page.locator("#document .text mark").first.bounding_box()["y"] < most
+    assert not page.locator("#document .scores").is_visible()
+    assert page.locator("#document summary").text_content().startswith("coherence: 0.03 nats per section, larger than ")
+    page.locator("#document summary").click()
+    page.locator("#real .scores").wait_for()
+    page.keyboard.press("j")
+    wait(page, "Title 2")
+    assert page.locator("#document .scores").is_visible()
+
+
+def test_the_clearest_critic_comes_first_under_its_name(page, reader):
+    shown(page, reader, "#wiki/shuffled")
+    names = [name.split(",")[0] for name in page.locator("#order option").all_text_contents()]
+    assert list(dict.fromkeys(names)) == ["coherence", "topics", "strings", "order of generation"]
+    assert page.locator("#order").input_value() == "coherence"
+    assert page.locator("#legend").text_content().split() == ["coherence", "strings"]
+
+
+def test_flags_stand_beside_the_detectability(page, reader):
+    shown(page, reader, "#wiki/shuffled?by=coherence")
+    count = page.locator("#count").text_content()
+    assert "coherence picks the system's text in 93 % of pairs with a real one (50 % is chance)" in count
+    assert re.search(r"⚑ \d+ flagged as unlike real text each by itself", count)
+    page.select_option("#system", "wiki/control")
+    page.locator("#document .kind", has_text="Real text of wiki").wait_for()
+    assert "flagged" not in page.locator("#count").text_content()
 
 
 def test_marks_are_where_the_critics_say(page, reader):

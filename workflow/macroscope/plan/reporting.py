@@ -86,7 +86,8 @@ class ReportingPlan:
         """Return the inputs of the reader."""
         samples = [self.systems.samples(*pair) for pair in self.critics.pairs]
         scores = list(self.scores_of_documents().values())
-        return {"samples": samples, "attributions": list(self.attributions().values()), "scores": scores}
+        attributions = list(self.attributions().values())
+        return {"samples": samples, "attributions": attributions, "scores": scores, "tests": self.two_sample_tests()}
 
     def sensitivity_read(self) -> dict[str, list[str]]:
         """Return the inputs of the page on sensitivity; none in a run that judges systems."""
@@ -154,8 +155,12 @@ class ReportingPlan:
                 )
             if declared.compares:
                 tables.append(self.critics.place("statistics", critic, corpus=corpus, system=system))
+        return [*tables, *self.two_sample_tests()]
+
+    def two_sample_tests(self) -> list[str]:
+        """Return the table of two-sample tests of every critic on every corpus."""
         judged = [chapter for chapter, systems in self.critics.chapters.items() if systems]
-        return tables + [self.critics.place("two_sample_test", critic, corpus=corpus) for critic, corpus in judged]
+        return [self.critics.place("two_sample_test", critic, corpus=corpus) for critic, corpus in judged]
 
     def pairs_files(self) -> list[str]:
         """Return every table of systems compared with each other."""

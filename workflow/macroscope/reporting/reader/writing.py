@@ -7,7 +7,7 @@ data/<corpus>/<system>/index.js has the columns of the list (to display and to s
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,9 @@ from macroscope.reporting.flags import flag_texts, read_keys
 from macroscope.reporting.html_blocks import system_page
 from macroscope.reporting.reader.index import CriticScores, Index, PairedTexts
 from macroscope.reporting.results import Results
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.conformal import FALSE_FLAGS
+from macroscope.tables import read_csv
 
 FOLDER = CAPTIONS / "reader"
 PAGE = "reader.html.jinja"
@@ -52,10 +54,13 @@ def write_reader(config: Path, output: Path) -> None:
     with atomic(output) as folder:
         folder.mkdir()
         _write_page(folder, results.plan.config.run)
-        systems = []
+        systems, detectability = [], _read_detectability(results)
         for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.pairs):
             real = read_keys(results, corpus, CONTROL)
-            systems += [_write_system(results, folder, corpus, system, real) for system in results.systems(corpus)]
+            systems += [
+                _write_system(results, folder, corpus, system, real, detectability.get((corpus, system), {}))
+                for system in results.systems(corpus)
+            ]
         used = dict.fromkeys(chain.from_iterable(entry["critics"] for entry in systems))
         critics = {name: _describe_critic(name) for name in used}
         about = {
@@ -92,7 +97,20 @@ def _samples(results: Results, corpus: str, system: str) -> Path:
     return results.local(results.plan.systems.samples(corpus, system))
 
 
-def _write_system(results: Results, folder: Path, corpus: str, system: str, real: pd.DataFrame) -> dict[str, Any]:
+def _read_detectability(results: Results) -> dict[tuple[str, str], dict[str, float]]:
+    """Return (corpus, system) -> critic -> detectability, where it is defined."""
+    detectability: dict[tuple[str, str], dict[str, float]] = {}
+    for path in results.plan.reporting.two_sample_tests():
+        table = read_csv(results.local(path))
+        rows = table[(table["statistic"] == C2ST_AUC) & table["value"].notna()]
+        for corpus, system, critic, value in rows[["corpus", "system", "critic", "value"]].itertuples(index=False):
+            detectability.setdefault((corpus, system), {})[critic] = float(value)
+    return detectability
+
+
+def _write_system(
+    results: Results, folder: Path, corpus: str, system: str, real: pd.DataFrame, detectability: Mapping[str, float]
+) -> dict[str, Any]:
     """Write the index and the texts of a system, and return its entry of data/run.js."""
     key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
     attributions = results.plan.reporting.attributions()
@@ -117,7 +135,8 @@ def _write_system(results: Results, folder: Path, corpus: str, system: str, real
         "control": system == CONTROL,
         "page": None if system == CONTROL else f"../pages/{system_page(corpus, system)}.html",
         "texts": len(index.ids),
-        "critics": list(files),
+        "critics": sorted(files, key=lambda critic: -detectability.get(critic, 0.0)),
+        "detectability": detectability,
     }
 
 
