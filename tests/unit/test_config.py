@@ -305,6 +305,7 @@ def test_files_that_are_no_yaml(content, tmp_path):
         ({"systems": {"lm": LM | {"samples": 10**9}}}, "systems.lm.samples: 1,000,000,000 samples, 1,000 per job"),
         ({"corpora": {"wiki": {"source": "files", "files": ["re{corpus}al.jsonl"]}}}, "paths with '{'"),
         ({"profile": "a{b}.csv"}, "profile: the workflow cannot use paths with '{'"),
+        ({"profile": "a<b>.csv"}, "profile: the workflow cannot use paths with '<'"),
         ({"profile": "\ud800.csv"}, "profile: the workflow cannot use paths with '\\ud800'"),
         ({"human_judgements": [{"corpus": "wiki", "table": "{x}.csv"}]}, "table: the workflow cannot use paths"),
         (

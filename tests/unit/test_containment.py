@@ -34,8 +34,32 @@ def test_an_import_that_fails_or_ends_the_program_is_one_sentence(tmp_path, monk
     assert pickle.loads(pickle.dumps(error.value)).traceback == error.value.traceback  # from a worker process
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("work:LATENTS", "work:NOSUCH"),
+        ("work:LATENTS", "nosuch:LATENTS"),
+        ("work:project", "work:NOSUCH"),
+        ("work:TheirOptions", "work:NOSUCH"),
+        ("macroscope.critics.numeric_latents:STATISTICS", "macroscope.critics.numeric_latents:NOSUCH"),
+    ],
+)
+def test_a_declaration_that_names_what_does_not_exist_is_invalid(tmp_path, monkeypatch, right, wrong):
+    install(tmp_path, monkeypatch, CRITIC.replace(right, wrong))
+    with pytest.raises(
+        MacroscopeError, match=f"their-critics declares 'theirs' .* names {wrong}, which does not"
+    ):
+        room.critics()
+
+
+def test_an_option_of_a_critic_without_a_default_is_named(tmp_path, monkeypatch):
+    install(tmp_path, monkeypatch, work=WORK.replace("size: int = 1", "size: int"))
+    with pytest.raises(MacroscopeError, match=r"their-critics, 'theirs': the option 'size' has no valid default"):
+        _ = room.critics()["theirs"].default_options
+
+
 def test_what_a_declaration_names_is_imported_in_the_same_way(tmp_path, monkeypatch):
-    install(tmp_path, monkeypatch, work=EXIT)
+    install(tmp_path, monkeypatch, work=EXIT + WORK)
     for missing in ("options", "stage"):
         plugin = room.critics()["theirs"]
         with pytest.raises(PluginError, match=r"theirs.work:.* of the installed package their-critics cannot be imp"):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from macroscope.missing import Missing, read_missing, rules_with_failed_stages, write_missing
+from macroscope.errors import MacroscopeError
+from macroscope.missing import FILE, Missing, read_missing, rules_with_failed_stages, write_missing
 
 REASON = "no word occurs twice; give more texts"
 CRITIC = Missing(corpus="wiki", critic="topics", reason=REASON, log="logs/x.log")
@@ -47,3 +48,12 @@ def test_a_job_that_left_out_a_failed_stage_is_known(tmp_path):
     assert rules_with_failed_stages(tmp_path) == set()
     write_missing([CRITIC.model_copy(update={"stage": "overview"})], tmp_path / "figures")
     assert rules_with_failed_stages(tmp_path) == {"plot_figures"}
+
+
+@pytest.mark.parametrize("content", ["", "garbage\n", "corpus,system\nwiki,lm\n", "\x00\x01", "corpus,reason\n"])
+def test_a_garbled_table_is_not_a_run_without_failures(tmp_path, content):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / FILE).write_text(content)
+    with pytest.raises(MacroscopeError, match=r"missing\.csv: not a table of what failed; run the same command again"):
+        read_missing(tmp_path / "tables")
+    assert rules_with_failed_stages(tmp_path) == {"make_tables"}

@@ -10,8 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from macroscope.errors import IN_PART
+from macroscope.errors import IN_PART, MacroscopeError
 from macroscope.files import REPOSITORY
+from macroscope.missing import UNFINISHED
+from macroscope.reporting.finished_runs import find_run
 
 from ..plugins import CRITIC, WORK, write_package
 from ..tiny import simulated_documents, write_jsonl
@@ -63,6 +65,7 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
 
     second, rules = criticize(FAILING)
     assert (second.returncode, rules) == (IN_PART, {"project_theirs"})
+    assert not (results / UNFINISHED).exists()
     assert report.stat().st_mtime_ns == written
 
     third, rules = criticize(WORK, "--json")
@@ -76,6 +79,13 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"strings", "theirs"}
     assert not (tables / "missing.csv").exists()
     assert "eight rare words" not in report.read_text()
+
+    (results / UNFINISHED).touch()  # of a call that was killed: its tables may be those of other texts
+    with pytest.raises(MacroscopeError, match="the last call of this run did not end"):
+        find_run(str(results))
+    fourth, _ = criticize(WORK)
+    assert fourth.returncode == 0
+    assert find_run(str(results))[0].systems >= {"mine"}
 
 
 def test_a_comparison_in_python_goes_on_without_it(tmp_path):

@@ -10,10 +10,13 @@ from pathlib import Path
 import pandas as pd
 from pydantic import Field
 
+from macroscope.errors import MacroscopeError
 from macroscope.options import Options
 from macroscope.tables import read_csv, write_csv
 
 FILE = "missing.csv"
+UNFINISHED = "unfinished"
+"""File in the folder of a run that has begun and not ended: its tables may be older than its texts."""
 ADVICE = "the same command tries only what failed"
 """Advice about what a report lacks."""
 
@@ -74,9 +77,19 @@ def read_missing(*folders: Path) -> list[Missing]:
 
 
 def rules_with_failed_stages(results: Path) -> set[str]:
-    """Return the rules whose jobs left out a critic's stage of reporting, given the folder of a run's results."""
+    """Return the rules whose jobs left out a critic's stage of reporting, given the folder of a run's results.
+
+    A table of what is missing that cannot be read may be of such a job, too.
+    """
     rules = {"tables": "make_tables", "figures": "plot_figures"}
-    return {rule for folder, rule in rules.items() if any(entry.stage for entry in read_missing(results / folder))}
+    return {rule for folder, rule in rules.items() if _lacks_stages(results / folder)}
+
+
+def _lacks_stages(folder: Path) -> bool:
+    try:
+        return any(entry.stage for entry in read_missing(folder))
+    except MacroscopeError:
+        return True
 
 
 def describe_missing(missing: Sequence[Missing]) -> str:
@@ -87,5 +100,11 @@ def describe_missing(missing: Sequence[Missing]) -> str:
 def _read(path: Path) -> list[Missing]:
     if not path.exists():
         return []
-    rows = read_csv(path, keep_default_na=False, dtype=str).to_dict("records")
-    return [Missing.model_validate({name: text for name, text in row.items() if text}) for row in rows]
+    try:
+        rows = read_csv(path, keep_default_na=False, dtype=str).to_dict("records")
+        missing = [Missing.model_validate({name: text for name, text in row.items() if text}) for row in rows]
+    except ValueError:  # of pandas and of pydantic
+        missing = []
+    if not missing:  # it is not written if nothing is missing
+        raise MacroscopeError(f"{path}: not a table of what failed; run the same command again to make the tables")
+    return missing

@@ -66,8 +66,8 @@ def _is_number(annotation: Any) -> bool:
     return bool(types & {int, float}) and bool not in types
 
 
-_UNUSABLE = re.compile("[{}\x00-\x1f\x7f\ud800-\udfff]")
-"""Characters that paths may not hold. Snakemake looks for wildcards in paths and reads lists of paths line by line; a
+_UNUSABLE = re.compile("[{}<>\x00-\x1f\x7f\ud800-\udfff]")
+"""Characters that paths may not hold. Snakemake looks for wildcards and variables in paths, reads lists line by line; a
 config cannot hold lone surrogates, with which Python represents names that are not UTF-8."""
 
 

@@ -5,7 +5,8 @@ data, with nothing heavy imported. Sub-packages and installed packages with a de
 list of them.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -15,9 +16,11 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, Generic, TypeVar
 
-from macroscope.containment import contain_import
+from pydantic import ValidationError
+
+from macroscope.containment import contain_import, name_distribution
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.stages import Stage, load
+from macroscope.stages import Stage, load, module_of
 
 D = TypeVar("D")
 T = TypeVar("T")
@@ -45,6 +48,25 @@ class Plugin(Generic[D]):
     def options(self) -> type[Any]:
         """Return the model of its options, without importing the code that it runs."""
         return load(self.data.options, self.package)  # type: ignore[attr-defined]
+
+    @property
+    def default_options(self) -> Any:
+        """Return the options of a critic that a config does not name.
+
+        Raises
+        ------
+        MacroscopeError
+            If an option has no default, or an invalid one; only a plug-in's can.
+        """
+        try:
+            return self.options()
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise MacroscopeError(
+                f"the installed package {name_distribution(self.package)}, '{self.name}': the option"
+                f" '{'.'.join(map(str, first['loc']))}' has no valid default ({first['msg']}); give it one, or"
+                " uninstall it"
+            ) from None
 
     def stage(self, name: str) -> Stage:
         """Return a stage by its name.
@@ -118,7 +140,29 @@ def _load(point: EntryPoint, constant: str, kind: type[D]) -> D:
         data = getattr(import_module(point.module), point.attr or constant)
     if not isinstance(data, kind):
         raise MacroscopeError(f"{declares} is not a {kind.__name__}; see docs/extending.md")
+    for where in _references(data):
+        with contain_import(f"{declares} names {where}, which"):
+            is_there = _exists(where, point.module)
+        if not is_there:
+            raise MacroscopeError(f"{declares} names {where}, which does not exist; repair or uninstall it")
     return data
+
+
+def _references(data: Any) -> Iterator[str]:
+    """Yield each "module:name" of a declaration."""
+    for value in vars(data).values():
+        several = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
+        texts = (item.run if isinstance(item, Stage) else item for item in several)
+        yield from (text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w.]*:\w+", text))
+
+
+def _exists(where: str, package: str) -> bool:
+    """Return whether a module has a name, or may have it: it is read, and not imported, which may take long."""
+    spec, name = find_spec(module_of(where, package)), where.partition(":")[2]
+    if spec is None or not isinstance(spec.loader, SourceLoader):
+        return spec is not None
+    text = spec.loader.get_source(spec.name) or ""
+    return bool(re.search(rf"\b{re.escape(name)}\b|\bimport \*|\b__getattr__\b", text))
 
 
 def _distribution(point: EntryPoint) -> str:

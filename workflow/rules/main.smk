@@ -19,6 +19,7 @@ from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakema
 from macroscope.execution.rerun import force_rules, run_again
 from macroscope.execution.slurm import check_no_jobs_left
 from macroscope.missing import (
+    UNFINISHED,
     describe_missing,
     read_missing,
     rules_with_failed_stages,
@@ -51,7 +52,11 @@ except MacroscopeError as error:
 
 if workflow.is_main_process:
     # Jobs that left out a failed stage of reporting succeeded, and would not run again.
-    force_rules(workflow, rules_with_failed_stages(Path(plan.results)))
+    repeated = rules_with_failed_stages(Path(plan.results))
+    mark = Path(plan.results, UNFINISHED)
+    if mark.exists() and mark.read_text() != str(os.getppid()) and not plan.config.missing:
+        repeated.add("make_tables")  # or a call that finds nothing to do would not end the earlier one
+    force_rules(workflow, repeated)
 
 if workflow.is_main_process and (note := plan.planning_note()):
     print(note, file=sys.stderr)
@@ -87,10 +92,24 @@ def start_job_server():
 
 onstart:
     check_before_first_job()
+    begin_run()
     start_job_server()
     turn_only_when_needed(workflow)
     end_future(plan.user_files.made)
     ignore_dates_of_users(workflow)
+
+
+def begin_run():
+    """Mark the run as unfinished: from now on, its texts may be newer than its tables."""
+    Path(plan.results).mkdir(parents=True, exist_ok=True)
+    Path(plan.results, UNFINISHED).touch()
+
+
+def end_run():
+    """Remove the mark, unless only a part of the run was made."""
+    settings = workflow.dag_settings
+    if not (settings.targets or settings.until or settings.omit_from):
+        Path(plan.results, UNFINISHED).unlink(missing_ok=True)
 
 
 def report_without_failed():
@@ -108,12 +127,14 @@ def report_without_failed():
     if status == 0:
         print(describe_missing(finished.missing), file=sys.stderr)
     if status in (0, IN_PART):
+        end_run()
         raise SystemExit(IN_PART)
 
 
 onsuccess:
     from macroscope.reporting.times import render_times, times_by_rule
 
+    end_run()
     if all(Path(target).exists() for target in plan.targets()):
         print(plan.where_to_look(), file=sys.stderr)
     times = times_by_rule(Path("logs") / plan.config.run)

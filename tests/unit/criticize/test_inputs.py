@@ -8,7 +8,7 @@ import pytest
 
 from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import choose
-from macroscope.criticize.inputs import GivenFields, describe_new_names, names_of_candidates
+from macroscope.criticize.inputs import GivenFields, describe_new_names, make_candidates, names_of_candidates
 from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.standard_input import store_standard_input
@@ -134,3 +134,24 @@ def test_a_name_that_the_workflow_cannot_use_is_said():
     assert describe_new_names({name: (file, None) for name, file in names.items()}) == [
         "Names have letters, digits, '-' and '_': 'gpt-neo-2.7B' is called 'gpt-neo-2-7B' here."
     ]
+
+
+def test_every_other_name_is_said():
+    """On some disks, "A" and "a" are one name; spaces and slashes are none in paths."""
+    files = [Path(name) for name in ("x/A.jsonl", "x/a.json.gz", "x/s.jsonl", "y/s.jsonl", "x/my model.txt", "x/b.csv")]
+    names = names_of_candidates(files)
+    assert list(names) == ["A", "a-no2", "x-s", "y-s", "my-model", "b"]
+    assert describe_new_names({name: (file, None) for name, file in names.items()}) == [
+        "The candidate 'a' is called 'a-no2' here, since 'a' is the name of another candidate.",
+        "The candidate 's' is called 'x-s' here, since 's' is the name of another candidate.",
+        "The candidate 's' is called 'y-s' here, since 's' is the name of another candidate.",
+        "Names have letters, digits, '-' and '_': 'my model' is called 'my-model' here.",
+    ]
+    assert describe_new_names({"org-gpt": (Path("mine.jsonl"), "org/gpt"), "A": (Path("mine.jsonl"), "A")}) == [
+        "Names have letters, digits, '-' and '_': 'org/gpt' is called 'org-gpt' here."
+    ]
+
+
+def test_models_that_differ_in_case_are_not_named_after_a_folder(tmp_path):
+    (tmp_path / "mine.jsonl").write_text("".join(f'{{"model": "{name}", "text": "A fox."}}\n' for name in "AaAb"))
+    assert list(make_candidates([tmp_path / "mine.jsonl"], GivenFields(model="model"))) == ["A", "a-no2", "b"]

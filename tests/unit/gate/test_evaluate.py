@@ -9,7 +9,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.gate.decision import FAIL, INCONCLUSIVE, PASS
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
-from macroscope.missing import Missing, write_missing
+from macroscope.missing import UNFINISHED, Missing, write_missing
 from macroscope.reporting.finished_runs import find_run
 
 from .conftest import CONFIG, SIGNATURE, row, rule, write_run
@@ -263,6 +263,13 @@ def test_an_incomplete_run_is_a_short_error(tmp_path, missing):
     (run / missing).unlink()
     with pytest.raises(MacroscopeError, match=missing):
         find_run(str(run))
+
+
+def test_a_run_whose_last_call_did_not_end_is_a_short_error(tmp_path):
+    """Its tables may be those of other texts."""
+    (write_run(tmp_path / "run", [row(2, 1, 3)]) / UNFINISHED).touch()
+    with pytest.raises(MacroscopeError, match=r"did not end, so that its tables may be older than its texts; run"):
+        find_run(str(tmp_path / "run"))
 
 
 def test_an_invalid_number_of_texts_is_a_short_error(tmp_path):

@@ -80,7 +80,7 @@ Critics = create_model(
     "Critics",
     __base__=Options,
     **{  # type: ignore[call-overload]
-        name: (critic.options, Field(critic.options(), description=f"The {name} critic."))
+        name: (critic.options, Field(critic.default_options, description=f"The {name} critic."))
         for name, critic in critics().items()
     },
 )

@@ -1,7 +1,7 @@
 """The collections of `macroscope criticize`: files, and the texts to read of them."""
 
+import logging
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,6 +17,8 @@ from macroscope.corpora.files.selection import Selection, Side
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.options import KEPT_NAMES, fit_for_paths
 from macroscope.phrases import list_names
+
+log = logging.getLogger("macroscope")
 
 CORPUS = "reference"
 """Name of the real texts as a corpus."""
@@ -141,15 +143,17 @@ def _list_models(path: Path, selection: Selection) -> list[str]:
 def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
     """Return names for the candidates from their files: unique on any disk, usable in paths, not reserved.
 
-    Files of one name are called after their folders, too: a/samples.jsonl and b/samples.jsonl are a-samples and
-    b-samples.
+    Files of one name in several folders are called after these, too: a/samples.jsonl and b/samples.jsonl are a-samples
+    and b-samples.
     """
-    stems = Counter(_stem(file).casefold() for file in files)
+    folders: dict[str, set[Path]] = {}
+    for file in files:
+        folders.setdefault(_stem(file).casefold(), set()).add(file.absolute().parent)
     taken = {name.casefold() for name in (*KEPT_NAMES, CORPUS)}
     names: dict[str, Path] = {}
     for file in files:
         stem = _stem(file)
-        if stems[stem.casefold()] > 1 and (folder := fit_for_paths(file.resolve().parent.name)):
+        if len(folders[stem.casefold()]) > 1 and (folder := fit_for_paths(file.resolve().parent.name)):
             stem = fit_for_paths(f"{folder}-{stem}")
         name, number = stem, 1
         while name.casefold() in taken:
@@ -171,17 +175,23 @@ def describe_new_names(called: Mapping[str, tuple[Path, str | None]]) -> list[st
     owners = {CORPUS: "the real texts", **KEPT_NAMES}
     sentences, unfit = [], []
     for name, (file, model) in called.items():
-        file = file if model is None else Path(model)
-        stem = _stem(file)
-        given = normalize("NFC", _without_suffixes(file))
-        if re.fullmatch(rf"{re.escape(stem)}-no\d+", name):
+        given = normalize("NFC", _without_suffixes(file) if model is None else model)
+        stem = fit_for_paths(given)
+        if stem and name != stem and re.fullmatch(rf".*{re.escape(stem)}(-no\d+)?", name):
             owner = owners.get(stem.casefold(), "another candidate")
-            sentences.append(f"The candidate '{stem}' is called '{name}' here, since '{stem}' is the name of {owner}.")
-        elif stem != given:
+            sentences.append(f"The candidate '{given}' is called '{name}' here, since '{stem}' is the name of {owner}.")
+        elif name != given:
             unfit.append(f"'{given}' is called '{name}'")
     if unfit:
         sentences.append(f"Names have letters, digits, '-' and '_': {list_names(unfit)} here.")
     return sentences
+
+
+def warn_of_new_names(called: Mapping[str, Input]) -> None:
+    """Say which candidates could not keep their names, in commands without a profile."""
+    files = {name: (each.files[0], each.selection.only_model) for name, each in called.items()}
+    for sentence in describe_new_names(files):
+        log.warning("%s", sentence)
 
 
 def _stem(file: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from macroscope.corpora.files.reading import MODELS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
-from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference, warn_of_new_names
 from macroscope.criticize.languages import choose_language, describe_differences
 from macroscope.criticize.shared_openings import warn_of_shared_openings
 from macroscope.documents import Count, Document, Provenance
@@ -55,6 +55,7 @@ def read_sides(
 ) -> tuple[list[Document], dict[str, list[Document]]]:
     """Read the real texts, and those of each candidate by name; see `read_collection`."""
     called = make_candidates(candidates, given)
+    warn_of_new_names(called)
     real = read_collection("the real texts", make_reference(reference, candidates, given))
     return real, {name: read_collection(name, each) for name, each in called.items()}
 

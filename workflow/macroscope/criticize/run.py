@@ -24,6 +24,7 @@ from macroscope.execution.job_environment import caches
 from macroscope.execution.job_pool import job_server
 from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.files import atomic, require_folder
+from macroscope.missing import UNFINISHED
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, require_usable
 from macroscope.plan import Plan
@@ -189,6 +190,9 @@ def criticize(
     os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
     began, log_file = time.time(), output / "logs" / RUN_LOG
     words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
+    mark = path.parent / plan.results / UNFINISHED
+    if mark.parent.is_dir():
+        mark.write_text(str(os.getpid()))  # Snakemake begins seconds later, and finds its parent's number in it
     with job_server(path.parent, modules_of(plan, path.parent)) as server:
         status = run_workflow(command, log_file, words, cores, {SERVER: server}, EarlyNumbers(plan, path.parent))
     if status not in (0, IN_PART):
@@ -196,6 +200,7 @@ def criticize(
         raise MacroscopeError(
             f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"
         )
+    mark.unlink(missing_ok=True)  # if nothing was to be done
     return plan
 
 

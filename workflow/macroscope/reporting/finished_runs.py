@@ -12,7 +12,7 @@ import pandas as pd
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.matched_length import is_matched
-from macroscope.missing import Missing, read_missing
+from macroscope.missing import UNFINISHED, Missing, read_missing
 from macroscope.options import KEPT_NAMES
 from macroscope.statistics.tidy import COLUMNS
 from macroscope.systems import kinds
@@ -148,6 +148,11 @@ def read_run(folder: Path) -> Run:
     MacroscopeError
         If the run is not finished or not readable.
     """
+    if (folder / UNFINISHED).exists():
+        raise MacroscopeError(
+            f"{folder}: the last call of this run did not end, so that its tables may be older than its texts; run the"
+            " same command again"
+        )
     config = read_json(folder / CONFIG)
     if not isinstance(config, dict) or not {"corpora", "systems", "statistics"} <= set(config):
         raise MacroscopeError(f"{folder / CONFIG}: not the effective config of a run; give the folder of a run")

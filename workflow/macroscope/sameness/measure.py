@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope import __version__
-from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference, warn_of_new_names
 from macroscope.criticize.reading import read_collection, recognize_language
 from macroscope.natural_language.words import lower_case_words
 from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
@@ -134,7 +134,9 @@ def measure_sameness(
 
 
 def _list_sources(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields) -> list[tuple[str, Input]]:
-    sources = list(make_candidates(candidates, given).items())
+    called = make_candidates(candidates, given)
+    warn_of_new_names(called)
+    sources = list(called.items())
     return [*sources, (REFERENCE, make_reference(reference, candidates, given))] if reference else sources
 
 
