@@ -46,9 +46,7 @@ def test_an_import_that_fails_or_ends_the_program_is_one_sentence(tmp_path, monk
 )
 def test_a_declaration_that_names_what_does_not_exist_is_invalid(tmp_path, monkeypatch, right, wrong):
     install(tmp_path, monkeypatch, CRITIC.replace(right, wrong))
-    with pytest.raises(
-        MacroscopeError, match=f"their-critics declares 'theirs' .* names {wrong}, which does not"
-    ):
+    with pytest.raises(MacroscopeError, match=f"their-critics declares 'theirs' .* names {wrong}, which does not"):
         room.critics()
 
 
