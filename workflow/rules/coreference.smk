@@ -4,12 +4,12 @@ Inputs: samples of the systems, documents of the corpora.
 Outputs: results/<run>/critics/{critic}/{corpus}/mentions/.
 """
 
-from importlib.util import find_spec
-
 from snakemake.settings.types import DeploymentMethod
 
+from macroscope.critics.coreference.environment import find_python
 from macroscope.critics.coreference.plan import EXTERNAL_RESOLVERS
 from macroscope.files import SCRIPTS
+from macroscope.stages import alternatives
 
 resolvers = plan.critics.own["coreference"]
 
@@ -20,13 +20,30 @@ def with_conda():
 
 
 def check_resolvers():
-    """Stop at once if the package of a chosen resolver is not available to jobs."""
+    """Stop at once if there is no Python for the environment of a chosen resolver."""
     for resolver in resolvers.external_resolvers():
-        if not with_conda() and find_spec(resolver) is None:
-            raise WorkflowError(
-                f"resolver '{resolver}' of the coreference critic: not installed here; run with --software-deployment-method"
-                f" conda, which makes the environment envs/{resolver}.yaml, or set it to 'rules'"
-            )
+        if not with_conda() and not Path(resolvers.environment(resolver)).exists():
+            find_python(resolver)
+
+
+rule make_environment:
+    """Make the environment of a resolver if Snakemake does not, by conda."""
+    output:
+        directory(resolvers.environment("{resolver}")),
+    log:
+        "logs/make_environment/{resolver}.log",
+    wildcard_constraints:
+        resolver=alternatives(EXTERNAL_RESOLVERS),
+    localrule: True
+    conda:
+        "../../envs/statistics.yaml"
+    params:
+        pipelines=resolvers.pipelines,
+    shell:
+        """
+        python -m macroscope --log {log:q} critics make-environment --resolver {wildcards.resolver} --output {output:q} \
+            {params.pipelines}
+        """
 
 
 for resolver in EXTERNAL_RESOLVERS:
@@ -36,6 +53,8 @@ for resolver in EXTERNAL_RESOLVERS:
             f"resolve_{resolver}"
         input:
             documents=resolvers.documents,
+            weights=resolvers.weights(resolver),
+            environment=[] if with_conda() else resolvers.environment(resolver),
         output:
             "results/<run>/critics/{critic}/{corpus}/mentions/{collection}.parquet",
         log:
@@ -58,8 +77,11 @@ for resolver in EXTERNAL_RESOLVERS:
             flags=resolvers.flags,
             # A function of the inputs does not re-run the rule if the workflow was moved.
             scripts=lambda wildcards, input: str(SCRIPTS),
+            python=lambda wildcards, input: (
+                f"{input.environment}/bin/python" if input.environment else "python"
+            ),
         shell:
             """
-            python {params.scripts:q}/resolve_{params.resolver}.py --documents {input.documents:q} \
+            {params.python:q} {params.scripts:q}/resolve_{params.resolver}.py --documents {input.documents:q} \
                 --output {output:q} {params.flags:q} 2> >(tee {log:q} >&2)
             """

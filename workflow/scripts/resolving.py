@@ -45,6 +45,7 @@ def arguments(description):
     parser.add_argument("--documents", required=True, help="documents or samples (Parquet)")
     parser.add_argument("--output", required=True, help="file of mentions to write (Parquet)")
     parser.add_argument("--model", default="", help="name or folder of the model")
+    parser.add_argument("--weights", default="", help="archive with the weights of neuralcoref")
     parser.add_argument("--split", default="", help="only documents of this split")
     parser.add_argument("--shard", type=int, default=0)
     parser.add_argument("--documents-per-shard", type=int, default=0, help="0: all are one shard")
@@ -54,8 +55,8 @@ def arguments(description):
 def missing(package, environment):
     """Exit with one sentence about a missing package."""
     sys.exit(
-        "error: the package '%s' is not installed here; run snakemake with --software-deployment-method conda, which"
-        " makes the environment %s, or set critics.coreference.resolver to 'rules'" % (package, environment)
+        "error: the package '%s' is not installed here; run this script with the Python of the environment %s, which"
+        " 'macroscope critics make-environment' makes" % (package, environment)
     )
 
 

