@@ -11,6 +11,7 @@ from macroscope.errors import IN_PART, MacroscopeError
 from macroscope.files import RESOURCES, require_folder, write_json
 from macroscope.strict_yaml import read_yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import DeploymentMethod
 
 try:
     for folder in ("results", "logs") if IS_MAIN else ():
@@ -35,3 +36,8 @@ pathvars:
 
 wildcard_constraints:
     **plan.constraints(),
+
+
+def with_conda():
+    """Return whether jobs run in environments that Snakemake makes."""
+    return DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method

@@ -4,26 +4,12 @@ Inputs: samples of the systems, documents of the corpora.
 Outputs: results/<run>/critics/{critic}/{corpus}/mentions/.
 """
 
-from snakemake.settings.types import DeploymentMethod
-
 from macroscope.critics.coreference.environment import find_python
 from macroscope.critics.coreference.plan import EXTERNAL_RESOLVERS
 from macroscope.files import SCRIPTS
 from macroscope.stages import alternatives
 
 resolvers = plan.critics.own["coreference"]
-
-
-def with_conda():
-    """Return whether jobs run in environments that Snakemake makes."""
-    return DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
-
-
-def check_resolvers():
-    """Stop at once if there is no Python for the environment of a chosen resolver."""
-    for resolver in resolvers.external_resolvers():
-        if not with_conda() and not Path(resolvers.environment(resolver)).exists():
-            find_python(resolver)
 
 
 rule make_environment:

@@ -54,8 +54,14 @@ if workflow.is_main_process:
     # Jobs that left out a failed stage of reporting succeeded, and would not run again.
     repeated = rules_with_failed_stages(Path(plan.results))
     mark = Path(plan.results, UNFINISHED)
-    if mark.exists() and mark.read_text() != str(os.getppid()) and not plan.config.missing:
-        repeated.add("make_tables")  # or a call that finds nothing to do would not end the earlier one
+    if (
+        mark.exists()
+        and mark.read_text() != str(os.getppid())
+        and not plan.config.missing
+    ):
+        repeated.add(
+            "make_tables"
+        )  # or a call that finds nothing to do would not end the earlier one
     force_rules(workflow, repeated)
 
 if workflow.is_main_process and (note := plan.planning_note()):
@@ -69,8 +75,10 @@ def check_before_first_job():
     """Stop if jobs of an earlier call still write here, or if a resolver's package is not available to jobs."""
     try:
         check_no_jobs_left(os.getcwd())
-        check_resolvers()
         if not with_conda():
+            for resolver in resolvers.external_resolvers():
+                if not Path(resolvers.environment(resolver)).exists():
+                    find_python(resolver)
             plan.require_extras()
     except MacroscopeError as error:
         raise WorkflowError(str(error)) from None

@@ -85,7 +85,7 @@ class ChainModel:
 
     def log_probabilities(self, chains: Chains) -> FloatArray:
         """Compute the log probability of every symbol of every chain, in nats: (symbols,)."""
-        keys = _window_keys(chains, self.packing, self.published)
+        keys = pack_windows(chains, self.packing)
         logs = np.empty(len(keys))
         for start in range(0, len(keys), _AT_ONCE):
             distinct, inverse = np.unique(keys[start : start + _AT_ONCE], return_inverse=True)
@@ -95,7 +95,7 @@ class ChainModel:
     def probabilities(self, keys: IntArray) -> FloatArray:
         """Compute the probability of the last symbol of packed windows, given the others."""
         order = self.packing.order
-        shortened = [keys]
+        shortened = [_published_keys(keys, self.packing) if self.published else keys]
         for length in range(order, 1, -1):
             shortened.append(self.packing.shorten(shortened[-1], length))
         probabilities = self._base_probability(shortened[-1])
@@ -164,9 +164,13 @@ class ChainModel:
 
 
 def _window_keys(chains: Chains, packing: Packing, published: bool) -> IntArray:
-    """Return packed windows; the released code ignores the number of entities of the history."""
     keys = pack_windows(chains, packing)
-    return keys & ((1 << (packing.order * packing.bits)) - 1) if published else keys
+    return _published_keys(keys, packing) if published else keys
+
+
+def _published_keys(keys: IntArray, packing: Packing) -> IntArray:
+    """Return packed windows without the number of entities of the history, which the released code ignores."""
+    return keys & ((1 << (packing.order * packing.bits)) - 1)
 
 
 def _build_table(events: IntArray, counts: IntArray, packing: Packing, undiscounted: bool, published: bool) -> Table:
