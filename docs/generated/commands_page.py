@@ -1,6 +1,5 @@
 """The reference of the command line, docs/generated/commands.md; run this file to write it from the commands."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,18 +18,17 @@ _INTRODUCTION = """\
 
 <!-- Written by `make docs` from the commands in workflow/macroscope/cli; do not edit. -->
 
-`macroscope COMMAND --help` prints the same. Options with *repeatable* in their text may be given several times.
+`macroscope COMMAND --help` prints what a command does, and its options with their defaults.
 """
-_HELP = "--help"
-_RANGE = re.compile(r"  \[.*\]$")
-"""Notes that the help adds to a text: default, range, whether an option is required."""
 
 
 def commands_page() -> str:
-    """Return the reference as Markdown: the exit statuses, and a section per command."""
+    """Return the reference as Markdown: the exit statuses, and a table of the commands of each kind."""
     group = typer.main.get_command(app)
     context = group.make_context("macroscope", [], resilient_parsing=True)
-    lines = [_INTRODUCTION, *_statuses(), *_command("macroscope", group, context), *_developers(group, context)]
+    users = ["## Commands of users\n", *_table("macroscope", group, context, developers=False), ""]
+    developers = ["## Commands for developers\n", "The jobs of the workflow call these.\n"]
+    lines = [_INTRODUCTION, *_statuses(), *users, *developers, *_table("macroscope", group, context, developers=True)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -52,21 +50,11 @@ def _statuses() -> Iterator[str]:
     yield ""
 
 
-def _command(path: str, command: Any, context: Any) -> Iterator[str]:
-    """Yield the lines of a command, and of those below it that users call."""
-    yield f"{'###' if path.count(' ') > 1 else '##'} {path}\n"
-    yield f"    {' '.join([path, *command.collect_usage_pieces(context)])}\n"
-    if command.help:
-        yield command.help.strip() + "\n"
-    rows = [row for row in (_row(parameter, context) for parameter in command.params) if row]
-    if rows:
-        yield "| option | meaning | default |"
-        yield "|---|---|---|"
-        yield from rows
-        yield ""
-    for name in _names(command, context, developers=False):
-        below = command.get_command(context, name)
-        yield from _command(f"{path} {name}", below, type(context)(below, parent=context, info_name=name))
+def _table(path: str, group: Any, context: Any, developers: bool) -> Iterator[str]:
+    yield "| command | meaning |"
+    yield "|---|---|"
+    for name, command in _commands(path, group, context, developers):
+        yield f"| `{name}` | {_escape(command.get_short_help_str(200))} |"
 
 
 def _names(command: Any, context: Any, developers: bool) -> list[str]:
@@ -75,38 +63,16 @@ def _names(command: Any, context: Any, developers: bool) -> list[str]:
     return [name for name, panel in panels.items() if (panel == DEVELOPERS) is developers]
 
 
-def _row(parameter: Any, context: Any) -> str:
-    """Return the row of an option or an argument; "" if the help does not show it."""
-    record = parameter.get_help_record(context)
-    if record is None or _HELP in parameter.opts:
-        return ""
-    name, text = record
-    name = name if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name.upper()
-    name = name.replace("|", ", ")  # GitHub and the site differ in how a bar in code is escaped in a table
-    return f"| `{name}` | {_escape(_RANGE.sub('', text))} | {_default(parameter)} |"
-
-
-def _default(parameter: Any) -> str:
-    if parameter.required:
-        return "required"
-    is_shown = parameter.default not in (None, (), []) and not getattr(parameter, "is_flag", False)
-    return f"`{parameter.default}`" if is_shown else ""
-
-
-def _developers(group: Any, context: Any) -> Iterator[str]:
-    yield "## Commands for developers\n"
-    yield "The jobs of the workflow call these. `--help` shows their options.\n"
-    yield "| command | meaning |"
-    yield "|---|---|"
-    for path, command in _developer_commands("macroscope", group, context):
-        yield f"| `{path}` | {_escape(command.get_short_help_str(200))} |"
-
-
-def _developer_commands(path: str, group: Any, context: Any) -> Iterator[tuple[str, Any]]:
-    for name in _names(group, context, developers=True):
-        yield f"{path} {name}", group.get_command(context, name)
+def _commands(path: str, group: Any, context: Any, developers: bool) -> Iterator[tuple[str, Any]]:
+    """Yield the commands below a group that do something themselves: name, command."""
+    if developers:
+        for name in _names(group, context, developers=True):
+            yield f"{path} {name}", group.get_command(context, name)
     for name in _names(group, context, developers=False):
-        yield from _developer_commands(f"{path} {name}", group.get_command(context, name), context)
+        command = group.get_command(context, name)
+        if not developers and not hasattr(command, "list_commands"):
+            yield f"{path} {name}", command
+        yield from _commands(f"{path} {name}", command, context, developers)
 
 
 def _escape(text: str) -> str:

@@ -17,10 +17,10 @@ def test_the_reference_of_the_commands_is_up_to_date():
     assert module.PAGE.read_text() == module.commands_page(), "run make docs"
 
 
-def test_the_reference_has_the_options_of_users_and_no_others():
-    page = (FOLDER / "commands.md").read_text()
-    assert "| `--reference FILE` | Real texts" in page
-    assert "| 4 |" in page.partition("## macroscope")[0]
-    assert "## macroscope corpora" not in page
-    assert "--code" not in page
-    assert "<path>" not in page
+def test_the_reference_has_the_commands_of_users_apart_from_those_of_developers():
+    users, _, developers = (FOLDER / "commands.md").read_text().partition("## Commands for developers")
+    assert "| `macroscope criticize` | Judge whether" in users
+    assert "| `macroscope human sheet` |" in users
+    assert "| 4 |" in users.partition("## Commands of users")[0]
+    assert "`macroscope corpora " not in users
+    assert "`macroscope criticize`" not in developers

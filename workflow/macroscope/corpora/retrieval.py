@@ -1,4 +1,4 @@
-"""Retrieval of raw files: registry, mirrors, retries, checksums (design, section 9).
+"""Retrieval of raw files: registry, mirrors, retries, checksums.
 
 The registry is resources/sources.yaml. An interrupted run keeps its part of a file, and the next run continues it
 (`corpora/http_download.py`). "<destination>.json" describes a finished file.

@@ -35,7 +35,7 @@ STAGES = (
     "report",
 )
 """Standard stages, in the order in which they run; docs/extending.md lists the inputs and the output of each. A stage
-with any other name has its own rule in workflow/rules/critics/<critic>.smk."""
+with any other name is a job of the critic's `plan`, of which workflow/rules/stages.smk makes a rule."""
 
 COUNTED = {
     "documents": "documents",

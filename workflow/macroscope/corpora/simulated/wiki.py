@@ -44,7 +44,7 @@ _TAIL = "</mediawiki>\n"
 
 @dataclass(frozen=True)
 class WikiPage:
-    """A page of the dump; its kind is "article" or one of `clutter.CLUTTER`."""
+    """A page of the dump; its kind is "article" or one of `wikitext.CLUTTER`."""
 
     kind: str
     title: str

@@ -6,7 +6,7 @@ order; the incoherence joins these numbers in one. Projection: detectors and a m
 narratives with known damage. Prior: the mean probability of a missing or replaced sentence in real, undamaged text.
 
 In addition: further detectors for comparison, pre-training, autoencoders, and generation of sentences for the gaps;
-their rules are in rules/critics/narrative.smk.
+their jobs are in plan.py.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic, Reading

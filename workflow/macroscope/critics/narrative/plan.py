@@ -95,7 +95,7 @@ class NarrativePlan(CriticPlan):
             return None
         return lambda wildcards: self._embeddings(critic, JUDGE, wildcards.corpus, self._collection(wildcards))
 
-    # ---- the rules of rules/critics/narrative.smk ------------------------------------------------------------------
+    # ---- inputs of the further jobs --------------------------------------------------------------------------------
 
     def documents_alone(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the input file of a job that reads only documents."""
