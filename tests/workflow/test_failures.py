@@ -20,6 +20,7 @@ from ..tiny import simulated_documents, write_jsonl
 
 BEGINNING = "    documents = list(texts)\n"
 FAILING_REPORT = WORK.replace("    return []\n", "    raise ValueError('no caption')\n", 1)
+KILLED = WORK.replace(BEGINNING, "    import os\n    os.kill(os.getpid(), 11)\n", 1)
 FAILING = WORK.replace(BEGINNING, f"{BEGINNING}    raise ValueError('eight rare words')\n", 1)
 
 
@@ -59,7 +60,7 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     cells = pd.read_csv(tables / "scorecard.csv", keep_default_na=False).set_index(["critic", "system"])
     assert set(cells.loc["theirs", "verdict"]) == {"failed"}
     assert "; see logs/" in cells.loc[("theirs", "mine"), "explanation"]
-    assert re.search(r'class="empty"[^>]*><small>failed</small><small><a href="#note-reference-1">', report.read_text())
+    assert re.search(r"^theirs: failed: .*eight rare words.*; see logs/", report.read_text(), re.MULTILINE)
     assert set(pd.read_csv(tables / "statistics.csv")["critic"]) == {"strings"}
     written = report.stat().st_mtime_ns
 
@@ -86,6 +87,17 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
     fourth, _ = criticize(WORK)
     assert fourth.returncode == 0
     assert find_run(str(results))[0].systems >= {"mine"}
+
+
+def test_a_critic_that_a_signal_ends_is_named_with_the_signal_and_the_log(criticize, tmp_path):
+    done, _ = criticize(KILLED)
+    assert done.returncode == IN_PART, done.stdout[-3000:] + done.stderr[-3000:]
+    said = re.search(
+        r"\n\(\d\) failed: the job was ended by signal 11 \(Segmentation fault\); .*; see (logs/\S+)", done.stdout
+    )
+    assert said, done.stdout
+    assert "theirs" in said[1]
+    assert "signal 11" in (tmp_path / "judged" / said[1]).read_text()
 
 
 def test_a_comparison_in_python_goes_on_without_it(tmp_path):

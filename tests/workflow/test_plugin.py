@@ -110,7 +110,7 @@ def test_a_run_judges_by_it(python, tmp_path):
     assert cells[["critic", "system", "reason"]].to_numpy().tolist() == [
         ["strings", system, "needs more texts"] for system in ("split_half", "mine")
     ]
-    assert "<small>not asked: needs more texts</small>" in (results / "report.html").read_text()
+    assert "\nstrings: not asked: needs more texts.\n" in (results / "report.html").read_text()
     assert "How often the texts ask" in (results / "pages" / "critic.questions.real.html").read_text()
     assert yaml.safe_load((results / "config.json").read_text())["critics"]["questions"] == {"marks": "?؟"}
     dry = call(python, "-m", "snakemake", "--dry-run", *arguments, cwd=run.work)

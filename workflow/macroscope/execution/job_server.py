@@ -25,6 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from macroscope.errors import FAILED
 from macroscope.execution.job_client import SERVER, receive_request
 
 THREADS = "OMP_NUM_THREADS"
@@ -33,6 +34,8 @@ COMMANDS = "macroscope.cli"
 """Module of the command line, which every job runs."""
 _OBJECTS_UNTIL_COLLECTION = 100_000
 """Threshold of the garbage collector during imports, whose objects all stay."""
+_NO_MEMORY = "if it lacked memory, give it more, or fewer --cores"
+_DEFECT = "a library or plug-in that it runs has a defect: update it, or leave the critic out"
 _GRACE_SECONDS = 3.0
 _TICK_SECONDS = 0.5
 
@@ -43,7 +46,16 @@ class _Job:
 
     pid: int
     client: socket.socket
+    log: Path | None
     abandoned: float | None = None
+
+    def explain(self, status: int) -> None:
+        """Say in the job's log which signal ended it, unless its client had gone."""
+        if status < 0 and self.log is not None and self.abandoned is None:
+            number = -status
+            advice = _NO_MEMORY if number == signal.SIGKILL else _DEFECT
+            with suppress(OSError), self.log.open("a", encoding="utf-8") as file:
+                file.write(f"{FAILED}the job was ended by signal {number} ({signal.strsignal(number)}); {advice}\n")
 
 
 class JobServer:
@@ -121,11 +133,13 @@ class JobServer:
         if pid == 0:
             self._leave(client)
             return _become(request, streams)
+        words = request["words"]
+        log = Path(request["folder"], words[words.index("--log") + 1]) if "--log" in words[:-1] else None
         for stream in streams:
             os.close(stream)
         with suppress(PermissionError, ProcessLookupError):
             os.setpgid(pid, pid)
-        self._jobs[pid] = _Job(pid, client)
+        self._jobs[pid] = _Job(pid, client, log)
         self._selector.register(client, selectors.EVENT_READ)
         return None
 
@@ -152,6 +166,7 @@ class JobServer:
                 continue
             with suppress(KeyError):
                 self._selector.unregister(job.client)
+            job.explain(os.waitstatus_to_exitcode(status))
             with suppress(OSError):
                 job.client.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
             job.client.close()
