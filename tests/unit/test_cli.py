@@ -145,7 +145,7 @@ def test_texts_and_an_output_in_each_other_are_an_error(command, tmp_path):
     assert f"{output}: is in {texts}, whose files are texts; give a path outside of it" in error
     code, error = command("criticize", "--reference", real, f"--candidate={output / 'own.jsonl'}", "--output", output)
     assert (code, error.count("\n")) == (1, 1)
-    assert f"own.jsonl: is in the output {output}, which is replaced; copy it elsewhere" in error
+    assert f"own.jsonl: is in the output {output}, which may hold nothing else; give another output" in error
 
 
 def test_control_characters_of_texts_do_not_reach_the_terminal(command, monkeypatch, tmp_path):

@@ -137,9 +137,9 @@ COMMANDS = {
         [*PROFILE[:4], "real.jsonl", "--output", "o{8}", "--dry-run"],
         "the workflow cannot use paths with '{', as in",
     ),
-    "an output with other things": (
+    "an output with the texts in it": (
         [*PROFILE[:4], "real.jsonl", "--output", ".", "--dry-run"],
-        "a folder with other things in it; give",
+        "real.jsonl: is in the output ., which may hold nothing else; give another output",
     ),
 }
 

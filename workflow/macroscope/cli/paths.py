@@ -42,7 +42,9 @@ def require_paths(arguments: Sequence[str]) -> None:
             raise MacroscopeError(f"{output}: an output, and another argument names this file, too; give another path")
         for text, given in texts.items():
             if text.startswith(place + os.sep):
-                raise MacroscopeError(f"{given}: is in the output {output}, which is replaced; copy it elsewhere")
+                raise MacroscopeError(
+                    f"{given}: is in the output {output}, which may hold nothing else; give another output"
+                )
             if place.startswith(text + os.sep):
                 raise MacroscopeError(f"{output}: is in {given}, whose files are texts; give a path outside of it")
 
