@@ -137,9 +137,9 @@ COMMANDS = {
         [*PROFILE[:4], "real.jsonl", "--output", "o{8}", "--dry-run"],
         "the workflow cannot use paths with '{', as in",
     ),
-    "an output with the texts in it": (
-        [*PROFILE[:4], "real.jsonl", "--output", ".", "--dry-run"],
-        "real.jsonl: is in the output ., which may hold nothing else; give another output",
+    "an output with other things": (
+        [*PROFILE[:4], "real.jsonl", "--output", "thesis", "--dry-run"],
+        "a folder with other things in it; give",
     ),
 }
 
@@ -148,6 +148,8 @@ COMMANDS = {
 def test_commands(case, folder, capsys, monkeypatch):
     arguments, sentence = COMMANDS[case]
     (folder / "notes.txt").touch()
+    (folder / "thesis").mkdir()
+    (folder / "thesis" / "notes.txt").touch()
     assert sentence in said(capsys, monkeypatch, *arguments, status=2 if case == "no cores" else 1)
 
 

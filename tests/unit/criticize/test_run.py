@@ -14,7 +14,7 @@ from macroscope.api.texts import read_texts
 from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
-from macroscope.criticize.folder import unlock, write_config
+from macroscope.criticize.folder import lock_folder, require_ours, unlock, write_config
 from macroscope.criticize.inputs import names_of_candidates
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
@@ -185,7 +185,7 @@ def test_an_empty_file_is_named(tmp_path):
         (["gpt-3.5-turbo", "gpt-4.parquet"], ["gpt-3-5-turbo", "gpt-4"]),
         (["runs/a/samples.jsonl", "runs/b/Samples.csv"], ["a-samples", "b-Samples"]),
         (["my model.jsonl", "control.csv", "reference.json"], ["my-model", "control-no2", "reference-no2"]),
-        (["a/x.jsonl", "a/x.csv"], ["a-x", "a-x-no2"]),
+        (["a/x.jsonl", "a/x.csv"], ["x", "x-no2"]),
     ],
 )
 def test_candidates_are_called_after_their_files(files, names, tmp_path):
@@ -254,6 +254,25 @@ def test_locks_of_a_killed_run_are_removed_and_those_of_a_living_one_are_not(tmp
     unlock(tmp_path)
     assert not locks.exists()
     unlock(tmp_path)
+
+
+def test_a_folder_is_held_by_one_run_even_after_a_kill(tmp_path):
+    folder = tmp_path / "judged"
+    program = "import sys, time; from pathlib import Path; from macroscope.criticize.folder import lock_folder\n"
+    program += "with lock_folder(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+    first = subprocess.Popen([sys.executable, "-c", program, folder], stdout=subprocess.PIPE)
+    assert first.stdout.readline() == b"held\n"
+    with (
+        pytest.raises(MacroscopeError, match=f"another run is working here \\(process {first.pid}\\)"),
+        lock_folder(folder),
+    ):
+        pass
+    first.kill()
+    first.communicate()
+    with lock_folder(folder):
+        pass
+    (folder / "results").mkdir()
+    require_ours(folder / "config.yaml")  # it was deleted, to be written again
 
 
 def test_another_program_of_an_environment_that_is_called_snakemake_is_no_run(tmp_path):

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 256
 _BYTES_AT_ONCE = 1 << 20  # instead of a row group, which may be as large as the file
-_BYTES_OF_BATCH = 1 << 26
-"""Bytes of the rows that are unpacked together: a small file may hold long texts."""
+_BYTES_OF_BATCH = 1 << 28
+"""Most bytes of the rows that are unpacked together: a small file may hold long texts."""
+_MOST_TEXT, _MOST_GROWTH = 1 << 26, 200
+"""Characters of a file's texts, and their ratio to its bytes, that no file may exceed both: real texts reach 20."""
 ARROW_MAGIC = (b"ARROW1", b"\xff\xff\xff\xff")
 """First bytes of Arrow's files and streams."""
 
@@ -36,8 +38,8 @@ def read_numbered_rows(
     Raises
     ------
     MacroscopeError
-        If the file is neither Parquet nor Arrow, is damaged, lacks the required column, or has two columns of one
-        wanted name.
+        If the file is neither Parquet nor Arrow, is damaged, lacks the required column, has two columns of one wanted
+        name, or unpacks to far more text than any real file.
     """
     import pyarrow as pa
 
@@ -45,21 +47,40 @@ def read_numbered_rows(
         raise MacroscopeError(f"{path}: no such file")
     with path.open("rb") as stream:
         kind, opener = ("Arrow", _open_arrow) if stream.read(8).startswith(ARROW_MAGIC) else ("Parquet", _open_parquet)
-    number = 0
+    number = characters = 0
+    most = max(_MOST_TEXT, _MOST_GROWTH * path.stat().st_size)
     try:
         with ExitStack() as stack:
             schema, batches = opener(path, stack)
             for batch in batches(_columns(schema, wanted, required, path)):
-                rows = _ROWS_AT_ONCE if batch.nbytes <= _BYTES_OF_BATCH else 1
+                rows = _rows_at_once(batch.nbytes)
                 for start in range(0, batch.num_rows, rows):
                     for row in batch.slice(start, rows).to_pylist():
                         number += 1
+                        characters += _count_characters(row)
+                        if characters > most:
+                            raise MacroscopeError(
+                                f"{path}, row {number:,}: the texts are over {_MOST_GROWTH} times as large as the file,"
+                                f" {characters:,} characters; give a file without so many repetitions"
+                            )
                         yield number, row
     except UnicodeDecodeError as error:
         raise MacroscopeError(f"{path}, after row {number:,}: a text is not valid UTF-8 ({error.reason})") from None
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise MacroscopeError(f"{path}: not a readable {kind} file ({reason}); write or download it again") from None
+
+
+def _rows_at_once(size: int) -> int:
+    """Return how many rows to unpack together: a dictionary may hold one text of their whole size for all of them."""
+    return max(1, min(_ROWS_AT_ONCE, _BYTES_OF_BATCH // max(1, size)))
+
+
+def _count_characters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_count_characters, parts))
 
 
 def _columns(schema: "pa.Schema", wanted: Collection[str] | None, required: str | None, path: Path) -> list[str]:
@@ -89,9 +110,8 @@ def _open_parquet(path: Path, stack: ExitStack) -> Table:
     file = stack.enter_context(pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE))
 
     groups = map(file.metadata.row_group, range(file.num_row_groups))
-    longest = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-    rows = max(1, min(_ROWS_AT_ONCE, _BYTES_OF_BATCH // max(1, longest)))
-    return file.schema_arrow, lambda columns: file.iter_batches(batch_size=rows, columns=columns)
+    largest = max((group.total_byte_size for group in groups), default=0)
+    return file.schema_arrow, lambda columns: file.iter_batches(batch_size=_rows_at_once(largest), columns=columns)
 
 
 def _open_arrow(path: Path, stack: ExitStack) -> Table:

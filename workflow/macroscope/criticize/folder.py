@@ -1,9 +1,12 @@
 """The folder of `macroscope criticize`: its config, which a user may edit, and the locks that killed runs leave."""
 
+import fcntl
 import hashlib
 import logging
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from macroscope.files import write_text
 
 log = logging.getLogger("macroscope")
 
+_LOCK = ".macroscope.lock"
 _FIRST_LINE = "# Written by `macroscope criticize`; edit what you like and run again:"
 _HEAD = (
     _FIRST_LINE
@@ -66,7 +70,7 @@ def require_ours(path: Path) -> None:
     if path.exists():
         if not path.read_text(encoding="utf-8", errors="replace").startswith(_FIRST_LINE):
             raise MacroscopeError(f"{path}: not a config that `criticize` wrote; give another --output")
-    elif path.parent.is_dir() and any(path.parent.iterdir()):
+    elif path.parent.is_dir() and any(path.parent.iterdir()) and not path.with_name(_LOCK).exists():
         raise MacroscopeError(f"{path.parent}: a folder with other things in it; give a new one as --output")
     elif path.parent.exists() and not path.parent.is_dir():
         raise MacroscopeError(f"{path.parent}: not a folder; give a new one as --output")
@@ -74,6 +78,33 @@ def require_ours(path: Path) -> None:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Hold a folder for one run, until this process leaves or ends, however it ends.
+
+    Raises
+    ------
+    MacroscopeError
+        If another run holds it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise _occupied(folder, file.read()) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _occupied(folder: Path, process: object) -> MacroscopeError:
+    advice = "wait for it, or give another --output"
+    return MacroscopeError(f"{folder}: another run is working here (process {process}); {advice}")
 
 
 def unlock(folder: Path) -> None:
@@ -88,9 +119,7 @@ def unlock(folder: Path) -> None:
     if not locks.is_dir() or not any(locks.iterdir()):
         return
     if running := next(filter(lambda process: _runs_in(process, folder), psutil.process_iter()), None):
-        raise MacroscopeError(
-            f"{folder}: another run is working here (process {running.pid}); wait for it, or give another --output"
-        )
+        raise _occupied(folder, running.pid)
     log.info("%s: removing the locks that a killed run left", folder)
     shutil.rmtree(locks)
 

@@ -13,7 +13,7 @@ import pandas as pd
 from macroscope.config.schema import load_config, parse_config
 from macroscope.criticize.choice import Choice
 from macroscope.criticize.early_numbers import EarlyNumbers
-from macroscope.criticize.folder import require_ours, unlock, write_config
+from macroscope.criticize.folder import lock_folder, require_ours, unlock, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.workflow_run import run_workflow
@@ -175,33 +175,34 @@ def criticize(
     Raises
     ------
     MacroscopeError
-        If the folder holds other files, or the workflow failed and made no report.
+        If the folder holds other files, another run works in it, or the workflow failed and made no report.
     """
     path = require_output(output)
-    command = snakemake_command(path, ["--directory", str(path.parent), "--cores", cores])
-    plan = plan_of(config)
-    if write_config(path, config, shown_command(command)):
-        with atomic(path.with_name(PROFILE_TABLE)) as temporary:
-            write_csv(profile, temporary)
-    else:
-        log.warning("%s was edited and is used as it is; delete it to have it written again", path)
-        plan = Plan(load_config(path))
-    unlock(path.parent)
-    os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
-    began, log_file = time.time(), output / "logs" / RUN_LOG
-    words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
-    mark = path.parent / plan.results / UNFINISHED
-    if mark.parent.is_dir():
-        mark.write_text(str(os.getpid()))  # Snakemake begins seconds later, and finds its parent's number in it
-    with job_server(path.parent, modules_of(plan, path.parent)) as server:
-        status = run_workflow(command, log_file, words, cores, {SERVER: server}, EarlyNumbers(plan, path.parent))
-    if status not in (0, IN_PART):
-        reasons = reasons_of_failure(output / "logs", began) or [f"{_last_error(log_file)} ({log_file})"]
-        raise MacroscopeError(
-            f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"
-        )
-    mark.unlink(missing_ok=True)  # if nothing was to be done
-    return plan
+    with lock_folder(path.parent):
+        command = snakemake_command(path, ["--directory", str(path.parent), "--cores", cores])
+        plan = plan_of(config)
+        if write_config(path, config, shown_command(command)):
+            with atomic(path.with_name(PROFILE_TABLE)) as temporary:
+                write_csv(profile, temporary)
+        else:
+            log.warning("%s was edited and is used as it is; delete it to have it written again", path)
+            plan = Plan(load_config(path))
+        unlock(path.parent)
+        os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
+        began, log_file = time.time(), output / "logs" / RUN_LOG
+        words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
+        mark = path.parent / plan.results / UNFINISHED
+        if mark.parent.is_dir():
+            mark.write_text(str(os.getpid()))  # Snakemake begins seconds later, and finds its parent's number in it
+        with job_server(path.parent, modules_of(plan, path.parent)) as server:
+            status = run_workflow(command, log_file, words, cores, {SERVER: server}, EarlyNumbers(plan, path.parent))
+        if status not in (0, IN_PART):
+            reasons = reasons_of_failure(output / "logs", began) or [f"{_last_error(log_file)} ({log_file})"]
+            raise MacroscopeError(
+                f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"
+            )
+        mark.unlink(missing_ok=True)  # if nothing was to be done
+        return plan
 
 
 def _last_error(log_file: Path) -> str:

@@ -11,7 +11,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
-from macroscope.corpora import compression
+from macroscope.corpora import columnar, compression
 from macroscope.corpora.files import FieldNames, parsing
 from macroscope.corpora.files.reading import REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
@@ -419,3 +419,24 @@ def test_names_of_fields_in_any_case(kind, tmp_path):
     documents, provenance = read(path)
     assert documents == EXPECTED
     assert provenance.source["read_as"] == {"responses (text: response, prompt: prompt, id: id)": 1}
+
+
+@pytest.mark.parametrize("kind", ["text", "dialogue"])
+def test_one_text_repeated_by_a_dictionary_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(columnar, "_MOST_TEXT", 1 << 20)
+    text, path = "word " * 20_000, tmp_path / "mine.parquet"
+    values = [text] * 40 if kind == "text" else [[{"content": text}]] * 40
+    pq.write_table(pa.table({"text": values}), path, compression="zstd")
+    assert path.stat().st_size < 4_000
+    with pytest.raises(
+        MacroscopeError, match=r"mine\.parquet, row 11: the texts are over 200 times as large as the file"
+    ):
+        sum(1 for _ in columnar.read_numbered_rows(path, None))
+
+
+def test_large_texts_that_repeat_themselves_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(columnar, "_MOST_TEXT", 1 << 20)
+    texts = [" ".join(f"fox {number % top} ran." for number in range(5_000)) for top in range(1, 41)]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "mine.parquet", compression="zstd")
+    assert 50 < sum(map(len, texts)) / (tmp_path / "mine.parquet").stat().st_size < 200
+    assert sum(1 for _ in columnar.read_numbered_rows(tmp_path / "mine.parquet", ("text",))) == 40
