@@ -144,6 +144,7 @@ def test_large_collections_are_subsampled_for_scores_and_fully_described(tmp_pat
     given = {
         "options": options,
         "system": "c",
+        "language": "en",
         "resampling": RESAMPLING,
         "checkpoints": UNUSED,
         "evidence": tmp_path / "evidence",

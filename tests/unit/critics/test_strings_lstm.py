@@ -113,7 +113,7 @@ def test_a_comparison_of_fits_made_by_other_jobs_trains_nothing_and_gives_the_sa
 
     def compare_system(name, latents, fits):
         return compare_latents(
-            control, latents, fits, options=OPTIONS, system=name, resampling=RESAMPLING,
+            control, latents, fits, options=OPTIONS, system=name, language="en", resampling=RESAMPLING,
             checkpoints=tmp_path / "trainings", evidence=tmp_path / "evidence" / f"{name}-{len(fits)}",
         )  # fmt: skip
 

@@ -56,8 +56,8 @@ COLUMNS = (
 )
 """Columns of the scorecard, those at matched length at the end. `check`: the system's kind is a check; `warned`: the
 critic has a warning on the corpus; `reason`, `explanation`: why there is no number, or none to use, in a few words for
-the cell, and as the end of a sentence; `smallest`: the minimum detectable AUC at this number of documents; the ratio is
-relative to real text."""
+the cell, and as the end of a sentence (of an unlike cell, a hint that the reference does not fit); `smallest`: the
+minimum detectable AUC at this number of documents; the ratio is relative to real text."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Scorecard:
 
     @cached_property
     def notes(self) -> dict[str, int]:
-        """Return text -> number of the notes that explain cells without a number or a verdict."""
+        """Return text -> number of the notes on cells without a number or a verdict, or with a hint."""
         cells = (
             cell
             for system in self.rows
@@ -363,5 +363,5 @@ def format_cell(cell: pd.Series) -> str:
 
 
 def _note(cell: pd.Series) -> str:
-    """Return the text of the note that explains a cell; "" if it needs none: it has a verdict, or says all itself."""
+    """Return the text of the note that explains a cell; "" if it needs none."""
     return f"{cell['verdict']}: {cell['explanation']}" if cell["explanation"] else ""

@@ -11,7 +11,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.matched_length import is_matched, matched_system
 from macroscope.missing import Missing
 from macroscope.options import CONTROL, SPLIT_HALF
-from macroscope.reporting.formats import look_up_estimate
+from macroscope.reporting.formats import format_percent_inline, look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
 from macroscope.reporting.matched_length import matched_columns
 from macroscope.reporting.results import Results, select_rows
@@ -24,11 +24,13 @@ from macroscope.reporting.scorecard import (
     RATIO,
     TOO_FEW,
     TOO_FEW_TO_SAY,
+    UNLIKE,
     decide_verdict,
     is_too_few_to_say,
 )
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
 from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.statistics.word_kinds import CONTENT_WORDS, FUNCTION_WORDS, is_only_content
 from macroscope.systems import kinds
 
 
@@ -75,7 +77,7 @@ def scorecard_table(
                 {
                     **row,
                     "reason": TOO_FEW_TO_SAY if row["verdict"] == TOO_FEW else "",
-                    "explanation": _explain(row, why_unusable),
+                    "explanation": _explain(row, why_unusable, indexed),
                     **look_up_estimate(indexed, (corpus, system, critic, RATIO), RATIO),
                     "check": _is_check(results, system),
                     "warned": (critic, corpus) in warned,
@@ -86,20 +88,46 @@ def scorecard_table(
             )
             if (matched := assessed.get(matched_system(system))) is not None:
                 at_matched = matched | {"smallest": smallest[matched_system(system)]}
-                at_matched["explanation"] = _explain(matched, why_unusable)
+                at_matched["explanation"] = _explain(matched, why_unusable, indexed)
                 at_matched |= {} if why_unusable is None else {"verdict": NOT_USABLE}
                 rows[-1] |= matched_columns(row, at_matched, config.confidence)
     rows += _empty_cells(results, {(row["corpus"], row["system"]) for row in rows})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _explain(row: Mapping[str, Any], why_unusable: str | None) -> str:
-    """Return why a row of `c2st_auc` is not usable, or undefined; "" if it is neither."""
+def _explain(row: Mapping[str, Any], why_unusable: str | None, indexed: pd.DataFrame) -> str:
+    """Return why a row of `c2st_auc` is not usable, or undefined, or what hints at other subjects; "" otherwise."""
     if why_unusable is not None:
         return why_unusable
     if is_too_few_to_say(row["system"], row["n_reference"], row["n_candidate"]):
         return f"halves of fewer than {FEWEST_PER_HALF} real texts differ by chance alone"
-    return "" if pd.isna(row["reason"]) else str(row["reason"])
+    if pd.notna(row["reason"]) and row["reason"]:
+        return str(row["reason"])
+    return describe_subjects(row, indexed)
+
+
+def describe_subjects(row: Mapping[str, Any], indexed: pd.DataFrame) -> str:
+    """Return a note if unpaired texts are unlike real text by content words alone; else "".
+
+    Parameters
+    ----------
+    row
+        Row of `c2st_auc` with its verdict.
+    indexed
+        Statistics by corpus, system, critic and statistic.
+    """
+    key = row["corpus"], row["system"], row["critic"]
+    if row["verdict"] != UNLIKE or row["system"] == SPLIT_HALF or row["n_paired"]:
+        return ""
+    if (*key, CONTENT_WORDS) not in indexed.index:
+        return ""
+    function, content = (indexed.loc[(*key, name)] for name in (FUNCTION_WORDS, CONTENT_WORDS))
+    if not is_only_content(function, content):
+        return ""
+    return (
+        f"content words tell them apart ({format_percent_inline(content['value'])}), function words do not"
+        f" ({format_percent_inline(function['value'])}): the texts may be on other subjects than the real ones"
+    )
 
 
 def _empty_cells(results: Results, filled: Set[tuple[str, str]]) -> Iterator[dict[str, Any]]:

@@ -22,13 +22,16 @@ CRITIC = Critic(
     observes="sequences of words",
     statistics=(
         "macroscope.statistics.shared_ngrams:STATISTICS",
+        "macroscope.statistics.word_kinds:STATISTICS",
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.sampled_divergences:STATISTICS",
     ),
     quantities={
+        "content_words_c2st_auc": "detectability by content words alone",
         "duplicate": "repeated texts",
         "empty": "empty texts",
+        "function_words_c2st_auc": "detectability by function words alone",
         "scored_texts": "number of scored texts",
         "shared_ngrams": "share of 4-grams that other texts have",
     },
@@ -61,11 +64,12 @@ CRITIC = Critic(
         "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
         "compare": Stage(
             "comparison:compare_latents",
-            inputs="control_latents latents fits? system resampling checkpoints evidence",
+            inputs="control_latents latents fits? system language resampling checkpoints evidence",
             options=f"{_ESTIMATE} shared_vocabulary order scale weights permutations",
             megabytes=4000,
             minutes=480,
             gpu="estimator=lstm",
+            resources="stop_words",
         ),
         "fit": Stage(
             "fits:fit",

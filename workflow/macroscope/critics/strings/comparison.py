@@ -6,7 +6,7 @@ The evidence has log-probabilities of texts, and the texts least like the refere
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.phrases import format_count
 from macroscope.resampling import Resampling
 from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval
@@ -40,6 +41,7 @@ from macroscope.statistics.sampled_divergences import (
 from macroscope.statistics.shared_ngrams import estimate_shared_ngrams
 from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
+from macroscope.statistics.word_kinds import compare_by_word_kinds
 from macroscope.tables import write_csv
 
 LN10 = float(np.log(10))
@@ -175,6 +177,13 @@ def _shared_ngrams(sides: tuple[Texts, Texts], options: StringsOptions, resampli
     return estimate_shared_ngrams(
         (reference.split, candidate.split), permutation, options.permutations, resampling.seed
     )
+
+
+def _compare_word_kinds(reference: Texts, candidate: Texts, language: str, resampling: Resampling) -> pd.DataFrame:
+    function_words = stop_words(language) if has_stop_words(language) else frozenset()
+    words = reference.lower_case_words, candidate.lower_case_words
+    keys = reference.keys, candidate.keys
+    return compare_by_word_kinds(keys, words, function_words, resampling.confidence, resampling.seed)
 
 
 def _in_sample_rows(scores: LogProbabilities, options: StringsOptions) -> list[Estimate]:
@@ -317,6 +326,7 @@ def compare_latents(
     *,
     options: StringsOptions,
     system: str,
+    language: str,
     resampling: Resampling,
     checkpoints: Path,
     evidence: Path,
@@ -327,6 +337,12 @@ def compare_latents(
     counted over all. An interrupted call leaves what its LSTMs have learned in `checkpoints`, and the next one goes on.
     """
     trainings = checkpoints / system
+
+    def compare_pair(reference: Texts, candidate: Texts) -> Comparison:
+        compared = compare(reference, candidate, options, resampling, trainings, fits)
+        word_kinds = _compare_word_kinds(reference, candidate, language, resampling)
+        return replace(compared, rows=pd.concat([compared.rows, word_kinds], ignore_index=True))
+
     with ExitStack() as stack:
 
         def subsampled(path: Path) -> Path:
@@ -338,7 +354,7 @@ def compare_latents(
             control if latents == control_latents else subsampled(latents),
             read=read_texts,
             describe=lambda _: describe(_stream_texts(latents), resampling.confidence),
-            compare=lambda reference, candidate: compare(reference, candidate, options, resampling, trainings, fits),
+            compare=compare_pair,
             halves=lambda texts: split_half(texts)[::-1],
         )
     write_evidence(evidence, compared.result)

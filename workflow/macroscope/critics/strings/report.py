@@ -6,6 +6,7 @@ from macroscope.critics.divergence_report import divergence_table, statistics_ta
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.options import READABLE_NAMES
 from macroscope.phrases import list_names
+from macroscope.statistics.word_kinds import CONTENT_WORDS, FUNCTION_WORDS
 
 NUMBERS = {
     "latent_nll": ("latent NLL (nats per text)", 1.0),
@@ -19,6 +20,10 @@ TEXTS = {
     "empty_share": ("empty, %", 100.0),
     "duplicate_share": ("same as an earlier one, %", 100.0),
     "scored_texts": ("scored texts", 1.0),
+}
+WORD_KINDS = {
+    FUNCTION_WORDS: ("function words, AUC %", 100.0),
+    CONTENT_WORDS: ("content words, AUC %", 100.0),
 }
 UNLIKE_SHOWN = 2
 
@@ -39,6 +44,9 @@ def items(findings: Findings) -> list[ReportItem]:
     if len(per_word):
         all_items.append(ReportItem("latent_nll", "Likelihood of texts under estimates from real text", per_word))
     all_items.append(ReportItem("texts", "Texts that were scored", statistics_table(statistics, TEXTS)))
+    kinds = statistics_table(statistics, WORD_KINDS)
+    if len(kinds):
+        all_items.append(ReportItem("word_kinds", "Detectability by kind of words", kinds))
     unlike = _unlike(findings)
     if len(unlike):
         all_items.append(ReportItem("unlike", "Texts least like real ones", unlike, shows_texts=True))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from macroscope.critics.latents import key_columns, latents_schema, read_latents, write_latents
 from macroscope.documents import Collection, Document
+from macroscope.natural_language.words import lower_case_words
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.systems.ngram.backoff import words_of
 
@@ -46,6 +47,11 @@ class Texts:
     def keys(self) -> pd.DataFrame:
         """Return the keys by which texts are paired; see `statistics.permutation_groups`."""
         return pd.DataFrame({"id": self.ids, "opening": self.openings})
+
+    @property
+    def lower_case_words(self) -> list[list[str]]:
+        """Return the words of each text in lower case, without punctuation, with plain apostrophes."""
+        return [lower_case_words(text.replace("’", "'")) for text in self.texts]
 
     @property
     def split(self) -> list[list[str]]:
