@@ -42,6 +42,14 @@ SLOW = 0.3
 SECONDS = "processor_seconds"
 
 
+@pytest.fixture(autouse=True)
+def close_figures() -> Generator[None]:
+    """Close the figures that a test leaves open: Matplotlib warns of more than twenty."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that choose tests by what they take."""
     parser.addoption("--quick", action="store_true", help="only tests without workflow, browser, torch or process")

@@ -32,6 +32,8 @@ from macroscope.reporting import figures as reporting
 from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
 from macroscope.reporting.probabilities import COLUMNS, add_spread
 from macroscope.reporting.probability_figure import plot_probabilities
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
+from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.sameness import figures as sameness
 from macroscope.timelines import figure as timeline_figure
 
@@ -58,6 +60,18 @@ def statistics(systems, quantities):
         for q in quantities
     ]
     return pd.DataFrame(rows)
+
+
+def scorecard(systems, corpus):
+    verdicts = [UNLIKE, LIKE, INCONCLUSIVE]
+    rows = {
+        system: {
+            critic: pd.Series({"c2st_auc": 0.7, "ci_low": 0.6, "ci_high": 0.8, "verdict": verdicts[n % 3]})
+            for critic in ("coherence", "tendencies")
+        }
+        for n, system in enumerate((*systems, SPLIT_HALF))
+    }
+    return Scorecard(corpus, ["coherence", "tendencies"], rows, frozenset(), frozenset())
 
 
 def headline(systems):
@@ -217,6 +231,7 @@ FIGURES = {
     ),
     (None, "plot_correlations"): lambda s, _: plot_correlations(human(s), 60, "on web", 95),
     (None, "plot_system_scores"): lambda s, _: plot_system_scores(scores(s)),
+    (None, "plot_scorecards"): lambda s, _: plot_scorecards([scorecard(s, corpus) for corpus in ("web", "wiki")]),
     (clusters, "plot_curves"): lambda s, _: clusters.plot_curves(curves(s[:26])),
     (None, "plot_probing"): lambda s, _: plot_probing(probing(s), "wiki"),
     (None, "plot_divergences"): lambda s, _: plot_divergences(statistics([SPLIT_HALF, *s], PLOTTED), [CONTROL, *s]),

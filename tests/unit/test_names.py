@@ -181,7 +181,7 @@ ODD_FILES = [
     *(
         "-n.jsonl",
         "--help",
-        "a&b|c>d<e.jsonl",
+        "a&b|c;d.jsonl",
         "*?[a].jsonl",
         "~.jsonl",
         "#a.jsonl",

@@ -59,6 +59,7 @@ def test_the_signature_has_the_options_that_ran():
         assert same <= {
             *(["folds"] if critic.data.cross_fits else []),
             *("tokenizer", "probing", "training_samples"),
+            "model",  # strings: with another estimator alone
             *("compared", "generation", "retrieval_shards", "test_segments"),
         }
     jobs = {(name, stage): job for name, stage, job in declared_stages(plan)}

@@ -25,7 +25,8 @@ OTHER = {
         "permutations": 111, "convention": "published",
     },
     "topics": {
-        "topics": 7, "convention": "published", "most_documents": 0.4, "least_frequency": 2, "pinned": False,
+        "topics": 7, "convention": "published", "stop_words": "smart", "most_documents": 0.4, "least_frequency": 2,
+        "pinned": False,
         "covariance_prior": 0.1, "smoothing": 0.5, "iterations": 9, "tolerance": 0.1, "initialisation": "documents",
         "restarts": 2, "neighbours": 2, "most_vectors": 99, "permutations": 111,
     },
@@ -42,7 +43,7 @@ OTHER = {
         "tasks": ["missing"], "encoder": "gpt2-xl", "pooling": "first", "max_tokens": 77, "precision": "bfloat16",
         "sentences": 9, "damaged": 2,
         "intact": 0.1, "draws": 2, "replacements": "corpus", "candidates": 7, "similarity": 0.5,
-        "similarity_encoder": "minilm", "rescale": False,
+        "similarity_encoder": "minilm", "similarity_layer": 3, "rescale": False,
         "detector": {"level": "sentence", "autoencoder": "dae", "pretrained": True},
         "pretraining": {"corpus": "web"}, "autoencoders": {"dae": {"train_encoder": True}},
         "false_positive_rate": 0.1,

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
 from macroscope.options import SPLIT_HALF
-from macroscope.plotting import REAL_TEXT_BAND, add_legend, label_rows, style, title_panel
+from macroscope.plotting import REAL_TEXT_BAND, add_legend, interval_bars, label_rows, style, title_panel
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
 
 _COLOURS = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
@@ -55,10 +55,10 @@ def _plot_critic(axes: Axes, scorecard: Scorecard, critic: str, systems: Sequenc
         cell = scorecard.rows[system].get(critic)
         if cell is None:
             continue
-        value, verdict = 100 * cell["c2st_auc"], cell["verdict"]
-        error = [[value - 100 * cell["ci_low"]], [100 * cell["ci_high"] - value]]
+        value, low, high = (100 * cell[[name]].astype(float) for name in ("c2st_auc", "ci_low", "ci_high"))
+        verdict, error = cell["verdict"], interval_bars(value, low, high)
         label = None if verdict in labelled else f"{verdict} real text" if verdict in (LIKE, UNLIKE) else verdict
-        axes.errorbar(value, row, xerr=error, fmt="o", capsize=3, color=_COLOURS.get(verdict, GREY), label=label)
+        axes.errorbar(value, [row], xerr=error, fmt="o", capsize=3, color=_COLOURS.get(verdict, GREY), label=label)
         labelled.add(verdict)
     label_rows(axes, systems)
     axes.set_xlim(right=102)

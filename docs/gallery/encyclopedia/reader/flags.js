@@ -14,8 +14,15 @@ const Flags = (() => {
     return isFlagged(index, critic, row) ? `${SIGN} flagged (${p})` : `not flagged (${p})`;
   }
 
+  // A collection may be unlike real text although none of its texts stands out: say both numbers side by side.
+  function summarise(system, index, critic) {
+    const auc = system.detectability[critic];
+    const pairs = auc === undefined ? "" : ` As a whole, ${critic} picks the system's text in ${Math.round(100 * auc)} % of pairs with a real one (50 % is chance).`;
+    return `${SIGN} ${count(index, critic).toLocaleString("en")} flagged as unlike real text each by itself.${pairs}`;
+  }
+
   const explain = (run) =>
     `${SIGN}: flagged as unlike real text. Of all flags of a system, at most ${Math.round(100 * run.falseFlags)} % are expected to be false.`;
 
-  return { SIGN, isFlagged, count, describe, explain };
+  return { SIGN, isFlagged, summarise, describe, explain };
 })();

@@ -14,8 +14,7 @@ const Numbers = (() => {
     const node = make("table", "scores");
     node.append(make("caption", "", `Scores by the critics. ${Flags.explain(run)}`));
     const head = node.createTHead().insertRow();
-    const others = system.control ? "other real texts" : "real texts";
-    for (const name of ["critic", "score", `larger than, of ${others}`, "unlike real text", "marks"]) {
+    for (const name of ["critic", "score", `larger than, of ${others(system)}`, "unlike real text", "marks"]) {
       const cell = make("th", "", name);
       cell.scope = "col";
       head.append(cell);
@@ -25,7 +24,8 @@ const Numbers = (() => {
       const line = body.insertRow();
       const name = make("th", "", critic);
       name.scope = "row";
-      name.append(make("span", "", run.critics[critic].score));
+      const { marks } = run.critics[critic];
+      name.append(make("span", "", `${run.critics[critic].score}${marks ? `. Marks: ${marks}` : ""}`));
       line.append(name);
       const lines = Object.entries(index.numbers[critic]).map(([number, values]) => further(run.critics[critic], number, values, row));
       const score = index.scores[critic][row];
@@ -49,6 +49,18 @@ const Numbers = (() => {
     return node;
   }
 
+  // The table behind a line with the score that texts are sorted by.
+  function folded(run, system, omitted, index, row, by) {
+    const node = make("details", "all-scores");
+    const score = by && system.critics.includes(by) ? index.scores[by][row] : null;
+    const { unit } = run.critics[by] ?? {};
+    const first = score === null ? "" : `${by}: ${format(score)} ${unit}, larger than ${largerThan(index, by, row)} ${others(system)} · `;
+    node.append(make("summary", "", `${first}all scores`), table(run, system, omitted, index, row));
+    return node;
+  }
+
+  const others = (system) => (system.control ? "other real texts" : "real texts");
+
   // Line of a further number of a critic, which has neither flags nor marks.
   function further(about, number, { values, below, real }, row) {
     const line = make("tr", "further");
@@ -63,5 +75,5 @@ const Numbers = (() => {
   const largerThan = (index, critic, row) => share(index.below[critic][row], index.real[critic]);
   const share = (below, real) => (below >= real ? `all ${real.toLocaleString("en")}` : `${floor(below, real)} of ${real.toLocaleString("en")}`);
 
-  return { format, percent, table };
+  return { format, percent, folded };
 })();

@@ -6,8 +6,9 @@
   const at = (id) => document.getElementById(id);
   const make = Marks.element;
   const MOST_NOTES = 30; // marks listed below a text
-  const state = { run: null, system: null, by: null, rising: false, index: null, row: -1, real: null, realRow: -1, matches: null, off: new Set() };
+  const state = { run: null, system: null, by: null, rising: false, index: null, row: -1, real: null, realRow: -1, matches: null, off: new Set(), open: false };
   // `by`: critic to sort by, or "". `rising`: smallest score first. `off`: critics with hidden marks; a link with a critic shows its marks alone.
+  // `open`: whether the tables of scores are unfolded.
   let list = null;
   let latest = 0; // number of the latest request: results of earlier ones are discarded
 
@@ -80,7 +81,8 @@
   // ---- selection and order of the texts ----------------------------------------------------------------------------
 
   const controlOf = (system) => state.run.systems.find((entry) => entry.corpus === system.corpus && entry.control);
-  const critics = () => state.system.critics;
+  const critics = () => state.system.critics; // the clearest first
+  const clearest = () => critics().find((name) => state.run.critics[name].marks) ?? critics()[0];
 
   function enter(system, index, real, { by, rising }) {
     const isNew = state.system !== system;
@@ -94,12 +96,12 @@
       at("system").value = system.key;
       at("page").replaceChildren(...pageOf(system));
       const options = critics().flatMap((name) => [
-        new Option(`${name}: ${state.run.critics[name].score}, largest first`, name),
+        new Option(`${name}, largest first`, name),
         new Option(`${name}, smallest first`, `-${name}`),
       ]);
       at("order").replaceChildren(...options, new Option("order of generation", ""));
     }
-    const order = critics().includes(by) ? by : by === "" || !critics().length ? "" : critics()[0];
+    const order = critics().includes(by) ? by : by === "" || !critics().length ? "" : clearest();
     const smallest = rising && order === by;
     if (isNew || order !== state.by || smallest !== state.rising) {
       state.by = order;
@@ -136,9 +138,9 @@
       const { ids, titles, beginnings } = state.index;
       rows = rows.filter((row) => `${ids[row]}\n${titles[row] || ""}\n${beginnings[row]}`.toLowerCase().includes(words));
     }
-    const shown = state.by ? ". Beside each: its score, and the share of real texts with a smaller one" : "";
-    const flags = state.by && !state.system.control ? `; ${Flags.SIGN} ${Flags.count(state.index, state.by).toLocaleString("en")} flagged as unlike real text` : "";
-    at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${flags}${shown}`;
+    const shown = state.by ? `. Beside each: its score (${state.run.critics[state.by].score}), and the share of real texts with a smaller one` : "";
+    const flags = state.by && !state.system.control ? `. ${Flags.summarise(state.system, state.index, state.by)}` : "";
+    at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${shown}${flags}`;
     at("list").scrollTop = 0;
     list.show(rows);
     if (state.row >= 0) list.select(state.row);
@@ -249,7 +251,13 @@
     link.href = address(system, index.ids[row], orderNow());
     about.append(link);
     const sections = text[0].map((section, number) => Marks.section(section, marks.filter((mark) => mark.section === number)));
-    pane.replaceChildren(make("p", "kind", kind), heading, about, Numbers.table(state.run, system, omitted, index, row), ...sections, notesOf(text, marks));
+    const scores = Numbers.folded(state.run, system, omitted, index, row, state.by);
+    scores.open = state.open;
+    scores.addEventListener("toggle", () => {
+      state.open = scores.open;
+      for (const other of document.querySelectorAll("details.all-scores")) other.open = state.open;
+    });
+    pane.replaceChildren(make("p", "kind", kind), heading, about, scores, ...sections, notesOf(text, marks));
     pane.scrollTop = 0;
   }
 
@@ -299,7 +307,8 @@
       });
       const swatch = make("span", "swatch");
       swatch.style.backgroundColor = `var(--critic-${colourOf(critic)})`;
-      label.append(box, swatch, ` ${critic}: ${state.run.critics[critic].marks}`);
+      label.title = `${critic} marks ${state.run.critics[critic].marks}`;
+      label.append(box, swatch, ` ${critic}`);
       return label;
     });
     at("legend").replaceChildren(...(boxes.length ? boxes : [make("span", "", "No critic marks these texts.")]));
