@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.coreference.latents import encode_chains
+from macroscope.critics.coreference.ngram_tables import BEGIN, rank_differences
 from macroscope.critics.coreference.ngrams import FLOOR, ChainModel
+from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import (
     NO_ENTITY,
     PAD,
@@ -217,3 +219,19 @@ def test_a_mention_spelt_like_a_reserved_surface_is_unknown():
     index = {".": STOP, "<pad>": PAD, "<unknown>": UNKNOWN, "he": 3}
     table = pd.DataFrame({"surfaces": [[".", "he", ".", "<pad>"]], "entities": [[NO_ENTITY, 0, 0, 1]]})
     assert encode_chains(table, index).surfaces.tolist() == [STOP, 3, UNKNOWN, UNKNOWN]
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_beginning_of_chain_is_no_difference(published):
+    """The first "." is certain in both collections; smoothing alone gives its probabilities different values."""
+    reference, candidate = sample_chains(0), sample_chains(1, symbols=200)
+    for chains in (reference, candidate):
+        chains.surfaces[np.cumsum(chains.lengths) - chains.lengths] = STOP
+        chains.entities[np.cumsum(chains.lengths) - chains.lengths] = NO_ENTITY
+    models = [ChainModel.fit(reference, Packing(5, 6), convention) for convention in (False, True)]
+    prior = ChainPrior(
+        [".", "<pad>", "<unknown>", "he", "she", "they"], *models, "published" if published else "default"
+    )
+    table = rank_differences(prior, reference, candidate, least=2)
+    assert len(table) > 0
+    assert not (table["z_4"] == BEGIN).any()

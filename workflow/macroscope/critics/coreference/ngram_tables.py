@@ -7,7 +7,7 @@ import pandas as pd
 from macroscope.critics.coreference.latents import format_symbols
 from macroscope.critics.coreference.ngrams import ChainModel
 from macroscope.critics.coreference.prior import ChainPrior
-from macroscope.critics.coreference.windows import Chains, IntArray, pack_windows
+from macroscope.critics.coreference.windows import PAD, Chains, IntArray, pack_windows
 
 BEGIN = "⊢"
 """Padding before a chain, in tables."""
@@ -41,7 +41,7 @@ def rank_differences(prior: ChainPrior, reference: Chains, candidate: Chains, le
     """Rank n-grams whose last symbol is more, or less, probable in the system than in real text (Tables 16 and 17).
 
     The probabilities are those of two models, one fitted to each collection. The first half of the rows has the largest
-    log ratios, the second half the smallest.
+    log ratios, the second half the smallest. The first symbol of a chain is left out: it is always ".".
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def rank_differences(prior: ChainPrior, reference: Chains, candidate: Chains, le
     """
     packing, published = prior.model.packing, prior.model.published
     keys, counts = _count_windows(prior.model, reference, candidate)
-    often = (counts >= least).all(axis=0)
+    before = packing.context(keys) & ((1 << packing.bits) - 1)
+    often = (counts >= least).all(axis=0) & (before // packing.order != PAD)
     keys, counts = keys[often], counts[:, often]
     if len(keys):
         models = (ChainModel.fit(chains, packing, published) for chains in (reference, candidate))
