@@ -1,5 +1,7 @@
 """Progress in the log: a line at the end, and none of what runs inside."""
 
+import pytest
+
 from macroscope.progress import Progress, progress, without_progress
 
 
@@ -43,3 +45,10 @@ def test_progress_can_be_switched_off(caplog):
     with without_progress():
         assert list(progress([1], "embed")) == [1]
     assert not caplog.messages
+
+
+@pytest.mark.parametrize(("unit", "single"), [("texts", "text"), ("batches", "batch"), ("pages", "page")])
+def test_one_of_a_unit_is_in_the_singular(unit, single, caplog):
+    caplog.set_level("INFO", "macroscope")
+    list(progress(["a"], "read", unit=unit))
+    assert [message.partition(",")[0] for message in caplog.messages] == [f"read: 1 of 1 {single}"]

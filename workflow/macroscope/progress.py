@@ -1,6 +1,7 @@
 """Progress of long stages: a bar on a terminal, a log line every so often elsewhere."""
 
 import logging
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,8 @@ T = TypeVar("T")
 LINE_EVERY_SECONDS = 15.0
 SILENT_SECONDS = 3.0
 """Time in which short tasks, such as reading most files of a user, show nothing."""
+_PLURAL = re.compile(r"(?<=ch)es$|s$")
+"""End of the plural of a unit: texts, batches."""
 
 
 def progress(
@@ -101,5 +104,5 @@ class Progress:
         self._next_line = self._start + elapsed + LINE_EVERY_SECONDS
         of_total = f" of {self.total:,}" if self.total is not None else ""
         rate = self.count / elapsed if elapsed > 0 else 0.0
-        unit = self.unit.removesuffix("s") if self.count == 1 else self.unit
+        unit = _PLURAL.sub("", self.unit) if self.count == 1 else self.unit
         log.info("%s: %s%s %s, %.0f s, %.1f/s", self.description, f"{self.count:,}", of_total, unit, elapsed, rate)

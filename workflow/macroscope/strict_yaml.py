@@ -106,6 +106,8 @@ def read_yaml(path: Path) -> Any:
         return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise MacroscopeError(f"{path}: a folder; name a file of YAML in it") from None
     except (OSError, UnicodeDecodeError) as error:
         raise MacroscopeError(f"{path}: not a file of UTF-8 text ({error})") from None
     except _Rejected as error:
