@@ -99,8 +99,8 @@ def test_versions_for_programs(command, options):
     assert {"snakemake", "torch"} <= {*versions["packages"]}
 
 
-WITHOUT_JSON = {"run", "demo", "critics train-ranker"}
-"""Commands whose output is Snakemake's, and one that prints nothing."""
+WITHOUT_JSON = {"run", "demo", "critics train-ranker", "critics make-environment"}
+"""Commands whose output is Snakemake's, and those that print nothing."""
 
 
 def test_commands_that_print_for_people_print_for_programs(command):
