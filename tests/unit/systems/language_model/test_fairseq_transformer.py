@@ -21,7 +21,7 @@ LOGITS = {
     False: [-0.50929, 0.16705, 0.7684, 1.02485, 0.82127, 0.24905, -0.43496, -0.92373, -0.99787, -0.62409, 0.02982],
     True: [-0.91365, -0.16613, 0.65596, 1.18361, 1.17997, 0.64668, -0.17688, -0.92105, -1.25179, -1.02064, -0.33136],
 }
-"""Of the last token, by decoder_normalize_before."""
+"""Logits of the last token, by decoder_normalize_before."""
 NAMES = {
     "mlp.c_fc": "fc1",
     "mlp.c_proj": "fc2",
