@@ -1,7 +1,7 @@
 """Scores of texts under a given n-gram model of KenLM's (Heafield 2011), such as one that `lmplz` made of other texts.
 
-The model stands for the distribution of real text. It was estimated from neither side, so cross-fitting is not needed. No
-distribution of the candidate is estimated, so there are no divergences: the latent NLL of both sides is compared.
+The model stands for the distribution of real text. It was estimated from neither side, so cross-fitting is not needed.
+No distribution of the candidate is estimated, so there are no divergences: the latent NLL of both sides is compared.
 """
 
 from collections.abc import Sequence
