@@ -99,7 +99,7 @@ def test_versions_for_programs(command, options):
     assert {"snakemake", "torch"} <= {*versions["packages"]}
 
 
-WITHOUT_JSON = {"run", "demo", "critics train-ranker", "critics make-environment"}
+WITHOUT_JSON = {"run", "demo", "critics make-environment"}
 """Commands whose output is Snakemake's, and those that print nothing."""
 
 

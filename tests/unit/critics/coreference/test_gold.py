@@ -4,11 +4,11 @@ import tarfile
 
 import pytest
 
-from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver, train_ranker
-from macroscope.critics.coreference.evaluation.gap import read_examples
-from macroscope.critics.coreference.evaluation.gold import is_held_out, read_gold
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
+from tests.benchmarks.coreference.evaluation import evaluate_resolver, train_ranker
+from tests.benchmarks.coreference.gap import read_examples
+from tests.benchmarks.coreference.gold import is_held_out, read_gold
 
 CONLL = """#begin document (tale); part 000
 tale 0 0 Ann NNP * - - - - * (0)

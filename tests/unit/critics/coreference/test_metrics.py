@@ -2,8 +2,8 @@
 
 import pytest
 
-from macroscope.critics.coreference.evaluation.gap import Example, score_gap
-from macroscope.critics.coreference.evaluation.metrics import Score, conll_mean, evaluate, lea, muc
+from tests.benchmarks.coreference.gap import Example, score_gap
+from tests.benchmarks.coreference.metrics import Score, conll_mean, evaluate, lea, muc
 
 
 def clusters(*words):

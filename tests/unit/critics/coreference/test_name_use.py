@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from macroscope.critics.coreference.evaluation.name_training import compare_copies, train
 from macroscope.critics.coreference.name_use import FEATURES, describe_names, find_names, measure_name_mismatch
 from macroscope.critics.coreference.rules.words import tokenize
 from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.declaration import Touch
 from macroscope.systems.perturbation.harmless import move_paragraph_breaks
+from tests.benchmarks.coreference.name_training import compare_copies, train
 
 TOWN = " ".join(
     [

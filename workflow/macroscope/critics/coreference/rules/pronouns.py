@@ -118,7 +118,7 @@ class Ranker:
 
 @cache
 def load_ranker(path: Path = WEIGHTS) -> Ranker:
-    """Load the weights of a ranker; `evaluation.ranker_training` trained those of the project.
+    """Load the weights of a ranker; `tests/benchmarks/coreference` trained those of the project.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def load_ranker(path: Path = WEIGHTS) -> Ranker:
     """
     read = read_json(path)
     if not {"weights", "texts"} <= set(read):
-        raise MacroscopeError(f"{path}: no weights of a ranker; train them with `macroscope critics train-ranker`")
+        raise MacroscopeError(f"{path}: no weights of a ranker; give the file that `train-ranker` wrote")
     return Ranker(read["weights"], frozenset(read["texts"]))
 
 

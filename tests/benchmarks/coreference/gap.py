@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from macroscope.critics.coreference.evaluation.metrics import Score
+from tests.benchmarks.coreference.metrics import Score
+
 from macroscope.critics.coreference.mentions import Resolved
 from macroscope.errors import MacroscopeError
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
+from tests.benchmarks.coreference.gap import Example, match_names, read_examples, score_gap
+from tests.benchmarks.coreference.gold import GoldDocument, Span, is_held_out, read_gold
+from tests.benchmarks.coreference.gold_chains import compute_chain_perplexities, join_words
+from tests.benchmarks.coreference.metrics import Clusters, Score, conll_mean, evaluate
+from tests.benchmarks.coreference.ranker_training import train
 
-from macroscope.critics.coreference.evaluation.gap import Example, match_names, read_examples, score_gap
-from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span, is_held_out, read_gold
-from macroscope.critics.coreference.evaluation.gold_chains import compute_chain_perplexities, join_words
-from macroscope.critics.coreference.evaluation.metrics import Clusters, Score, conll_mean, evaluate
-from macroscope.critics.coreference.evaluation.ranker_training import train
 from macroscope.critics.coreference.rules.pronouns import (
     WEIGHTS,
     Choose,

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pandas as pd
+from tests.benchmarks.coreference.gold import GoldDocument, Span, is_held_out
 
 from macroscope.critics.coreference.chains import Chain, build_chain
-from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span, is_held_out
 from macroscope.critics.coreference.latents import build_vocabulary, encode_chains
 from macroscope.critics.coreference.mentions import Mention, Resolved
 from macroscope.critics.coreference.ngrams import ChainModel

@@ -1,7 +1,7 @@
 """Training of the pronoun ranker on one half of the gold data; the other half is held out.
 
 Data: the clusters of LitBank (Bamman, Lewke and Mansoor 2020; CC BY 4.0) and the pronouns of GAP (Webster et al. 2018;
-Apache 2.0), without held-out documents and pages (`evaluation.gold.is_held_out`).
+Apache 2.0), without held-out documents and pages (`gold.is_held_out`).
 """
 
 from collections import Counter
@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
+from tests.benchmarks.coreference.gap import Example, overlaps_name
+from tests.benchmarks.coreference.gold import GoldDocument, Span
 
-from macroscope.critics.coreference.evaluation.gap import Example, overlaps_name
-from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span
 from macroscope.critics.coreference.rules.detection import PRONOUN, DetectedMention
 from macroscope.critics.coreference.rules.entities import Entity
 from macroscope.critics.coreference.rules.features import list_features, list_new_entity_features, relate

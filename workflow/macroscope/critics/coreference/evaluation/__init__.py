@@ -1,1 +1,0 @@
-"""Evaluation of resolvers on gold data, with the standard measures."""
