@@ -1,14 +1,14 @@
 """Write the tables of docs/human-results.md anew, from `macroscope criticize` and `human correlate` of each set.
 
-    python examples/human-ratings/tables.py ratings docs/human-results.md docs/data/human-ratings.csv
+    python examples/human-ratings/tables.py ratings docs/human-results.md docs/data
 
-The CSV file has every correlation. A set without ratings/<set>/documents.csv keeps its entries in both. Prints what the
-text of the page cites.
+In docs/data, human-ratings.csv has every correlation, and human-given-length.csv one number per critic. A set without
+ratings/<set>/documents.csv keeps its entries. Prints what the text of the page cites.
 """
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +34,19 @@ NAMED = {
     "`topics`, `patchiness`": ("topics", "patchiness"),
 }
 """Label of a row of the tables given length -> critic and statistic."""
-GIVEN_LENGTH: dict[str, list[tuple[str, str | None, str]]] = {
-    "| number | short stories: ρ |": [
-        (name, None, kind) for name in ("short_stories", "long_stories") for kind in ("spearman", "partial_spearman")
-    ],
-    "| number, given length | relevance |": [("hanna", question, "partial_spearman") for question in QUESTIONS],
-    "| number, given length | contrastive,": [
-        (name, documents, "partial_spearman") for name in ("contrastive", "rankgen") for documents in (OVER, WITHIN)
-    ],
+GIVEN_LENGTH: dict[str, tuple[str, str | None, str]] = {
+    "short stories, any length": ("short_stories", None, "spearman"),
+    "short stories": ("short_stories", None, "partial_spearman"),
+    "long stories, any length": ("long_stories", None, "spearman"),
+    "long stories": ("long_stories", None, "partial_spearman"),
+    **{f"HANNA, {question}": ("hanna", question, "partial_spearman") for question in QUESTIONS},
+    **{
+        f"{label}, {documents}": (label.lower(), documents, "partial_spearman")
+        for label in ("contrastive", "RankGen")
+        for documents in (OVER, WITHIN)
+    },
 }
-"""Beginning of a table's head -> set, question or documents, and correlation of each column."""
+"""Column of the numbers given length -> set, question or documents, and correlation."""
 RELIABILITY = {
     "contrastive search against contrastive decoding": "contrastive",
     "RankGen": "rankgen",
@@ -76,12 +79,17 @@ CORRELATIONS = {
 RULE = re.compile(r"\|[-| ]+\|")
 
 
-def main(ratings: Path, page: Path, correlations: Path) -> None:
-    """Rewrite the page and the table of all correlations."""
+def main(ratings: Path, page: Path, data: Path) -> None:
+    """Rewrite the page, and the tables of all correlations and of those given length."""
     paths = {path.parent.name: path for path in sorted(ratings.glob("*/documents.csv"))}
     sets = {name: read_csv(path) for name, path in paths.items()}
     lines = page.read_text(encoding="utf-8").split("\n")
     page.write_text("\n".join(rewrite(lines, sets, ratings)), encoding="utf-8")
+    given_length = read_csv(data / "human-given-length.csv", dtype=str)
+    for column, key in GIVEN_LENGTH.items():
+        given_length[column] = fill_column(given_length["number"], given_length[column], key, sets)
+    given_length.to_csv(data / "human-given-length.csv", index=False)
+    correlations = data / "human-ratings.csv"
     old = read_csv(correlations, dtype=str)
     rows = [list_correlations(name, sets[name]) if name in sets else rows for name, rows in old.groupby("set")]
     pd.concat(rows).to_csv(correlations, index=False)
@@ -103,9 +111,11 @@ def rewrite(lines: list[str], sets: dict[str, pd.DataFrame], ratings: Path) -> I
         yield lines[number]
         end = next(n for n in range(number + 1, len(lines) + 1) if n == len(lines) or not lines[n].startswith("|"))
         rows, number = lines[number + 1 : end], end
-        columns = next((columns for head, columns in GIVEN_LENGTH.items() if line.startswith(head)), None)
-        if columns is not None:
-            yield from fill_named_rows(rows, columns, sets)
+        if line.startswith("| number, given length |"):
+            numbers, *columns = zip(*map(split_row, rows), strict=True)
+            keys = [GIVEN_LENGTH[column] for column in split_row(line)[1:]]
+            filled = [fill_column(numbers, cells, key, sets) for cells, key in zip(columns, keys, strict=True)]
+            yield from (f"| {' | '.join(cells)} |" for cells in zip(numbers, *filled, strict=True))
         elif line.startswith("| set | texts |"):
             yield from (fill_reliability(row, sets) for row in rows)
         elif line.startswith("| number | r over systems |") and "contrastive" in sets:
@@ -175,17 +185,14 @@ def list_given_repetition(folder: Path) -> Iterator[str]:
         yield f"narrative, {number}, given length and repeated 2-grams: {value:.2f} of {len(ranks)} stories"
 
 
-def fill_named_rows(
-    rows: list[str], columns: list[tuple[str, str | None, str]], sets: dict[str, pd.DataFrame]
-) -> Iterator[str]:
-    """Yield the rows of a table given length; entries of sets that are absent stay."""
-    old = {cells[0]: cells[1:] for cells in map(split_row, rows)}
-    for label, key in NAMED.items():
-        cells = old.get(label, ["–"] * len(columns))
-        for place, (name, part, kind) in enumerate(columns):
-            if name in sets:
-                cells[place] = format_interval(find_row(sets[name], *key, part), kind)
-        yield f"| {' | '.join([label, *cells])} |"
+def fill_column(
+    numbers: Iterable[str], cells: Iterable[str], key: tuple[str, str | None, str], sets: dict[str, pd.DataFrame]
+) -> list[str]:
+    """Return the cells of a column of the numbers given length, by the labels `NAMED`; those of absent sets stay."""
+    name, part, kind = key
+    if name not in sets:
+        return [*cells]
+    return [format_interval(find_row(sets[name], *NAMED[number], part), kind) for number in numbers]
 
 
 def find_row(table: pd.DataFrame, critic: str, statistic: str, part: str | None) -> pd.Series:
