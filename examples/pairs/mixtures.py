@@ -30,7 +30,8 @@ from macroscope.files import read_json
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.words import lower_case_words
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.power import PowerSettings, measure_power, standardise
+from macroscope.statistics.joint_test import standardise
+from macroscope.statistics.power import PowerSettings, measure_power
 
 OPTIONS = TopicsOptions(topics=20)
 FEWEST_WORDS, FEWEST_SENTENCES, ALIKE = 20, 4, 12

@@ -19,7 +19,7 @@ import pandas as pd
 from macroscope.critics.attributions import read_scores
 from macroscope.critics.latents import read_numbers
 from macroscope.documents import read_documents
-from macroscope.statistics.pair_accuracy import PairAccuracy, measure_pair_accuracy
+from macroscope.reporting.pair_accuracies import PairAccuracy, measure_pair_accuracy
 from macroscope.systems.perturbation.steps import DAMAGES
 
 NUMBERS = {

@@ -4,7 +4,7 @@ import numpy as np
 from _report import say, seconds
 
 from macroscope.statistics.bootstrap import bootstrap_sums
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import (
     Sample,

@@ -27,7 +27,7 @@ from macroscope.plan.critics import PLACES
 from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.declaration import match_declaration
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS
 from macroscope.statistics.tidy import COLUMNS
 
 from .bench import SYSTEMS, Bench

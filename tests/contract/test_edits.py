@@ -36,7 +36,7 @@ RULES = {
     "critics.tendencies.growth": {"compare_tendencies", *TABLES},
     "critics.tendencies.figures": TABLES,
     "systems.language_model.sampler": {"sample", "gather_samples", "measure_log_probabilities"},
-    "statistics.multiple_testing": {
+    "statistics.p_values": {
         "explain_coherence",
         *(f"compare_{critic}" for critic in ("languages", "narrative", "tendencies", "topics")),
         *(f"compare_scores_{critic}" for critic in CRITICS_WITH_PRIOR),  # further numbers of documents

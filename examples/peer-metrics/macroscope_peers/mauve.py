@@ -16,8 +16,7 @@ from macroscope.critics.clusters.kmeans import assign_nearest, k_means
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import auc_divergence
-from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array, DocumentFeatures
 from macroscope.statistics.joint_test import Comparison
 from macroscope_peers.embeddings import compare_collections
 from macroscope_peers.options import EmbeddingPeerOptions

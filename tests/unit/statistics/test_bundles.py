@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.statistics import bootstrap_t, document_sums, kolmogorov_smirnov, permutation_groups
+from macroscope.statistics import bootstrap, document_features, kolmogorov_smirnov, permutation_groups
 from macroscope.statistics.kolmogorov_smirnov import ks_test
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import difference_interval, ratio_test
@@ -17,9 +17,9 @@ GROUPS = [None, PAIRS, TRIPLES]
 @pytest.fixture(autouse=True)
 def few_bundles(monkeypatch):
     """Bundle a few thousand documents as if they were very many."""
-    for module in (permutation_groups, document_sums, bootstrap_t, kolmogorov_smirnov):
+    for module in (permutation_groups, document_features, bootstrap, kolmogorov_smirnov):
         monkeypatch.setattr(module, "MANY", 1000)
-    for module in (permutation_groups, document_sums, bootstrap_t):
+    for module in (permutation_groups, document_features, bootstrap):
         monkeypatch.setattr(module, "BUNDLES", 200)
 
 
@@ -82,7 +82,7 @@ def test_intervals_are_as_wide_as_those_of_documents(monkeypatch):
     samples = (x, np.ones(4000)), (y, rng.integers(1, 9, 4000))
     widths = []
     for many in (1000, 10**6):
-        for module in (document_sums, bootstrap_t):
+        for module in (document_features, bootstrap):
             monkeypatch.setattr(module, "MANY", many)
         value, low, high = difference_interval(*samples, Permutation((4000, 4000)), 0.95, 2000, rng)
         assert low < value < high

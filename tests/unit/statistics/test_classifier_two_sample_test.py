@@ -12,13 +12,13 @@ from macroscope.statistics.classifier_two_sample_test import (
     FOLDS,
     assign_folds,
     cross_fit_log_odds,
+    fit_logistic,
     minimum_detectable_auc,
     two_sample_test,
     within_fold_auc,
 )
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import group_labels
-from macroscope.statistics.logistic import fit_logistic
 
 
 def features(numbers, prefix, bags=()):

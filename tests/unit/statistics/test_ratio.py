@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from macroscope.statistics import bootstrap_t, ratio
+from macroscope.statistics import bootstrap, ratio
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.ratio import (
     difference_interval,
@@ -202,7 +202,7 @@ def test_several_numbers_share_permutations_and_equal_single_results(monkeypatch
         single = ratio_test(theirs[number], ours[number], permutation, 199, np.random.default_rng(1))
         np.testing.assert_allclose(tests[number], single)
     assert np.isnan([*intervals[1], tests[1]]).all()
-    for module in (bootstrap_t, ratio):
+    for module in (bootstrap, ratio):
         monkeypatch.setattr(module, "_CELLS_AT_ONCE", 1)
     separate = difference_intervals(theirs, ours, permutation, *level_and_resamples, np.random.default_rng(1))
     np.testing.assert_allclose(separate[0], intervals[0])
@@ -213,7 +213,7 @@ def test_several_numbers_share_permutations_and_equal_single_results(monkeypatch
 def test_constant_columns_are_in_the_moments():
     rng = np.random.default_rng(0)
     units = np.column_stack([rng.normal(size=9), np.full(9, 2.0), np.zeros(9), rng.normal(size=9)])
-    stratum = bootstrap_t._Stratum.from_units(units, 1.0)
+    stratum = bootstrap._Stratum.from_units(units, 1.0)
     assert stratum.columns.shape[1] == 5
     expected = np.concatenate([units.sum(axis=0), (units.T @ units).ravel() * 9 / 8])
     np.testing.assert_allclose(stratum.moments(stratum.columns.sum(axis=0)), expected)

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse, stats
 
 from macroscope.resampling import Resampling
-from macroscope.statistics import categorical, document_sums, intervals_by_inversion
+from macroscope.statistics import categorical, document_features, intervals_by_inversion
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.resampled_counts import disjoint_counts, permuted_counts, resampled_counts
@@ -99,7 +99,7 @@ def test_large_collections_have_the_same_intervals_and_p_values(monkeypatch):
     shares = ([0.4, 0.3, 0.2, 0.1], [0.3, 0.3, 0.2, 0.2])
     sides = [[one_hot(rng.choice(4, 300, p=p), 4) for _ in range(2)] for p in shares]
     tables = []
-    for many in (document_sums.MANY, 100):
+    for many in (document_features.MANY, 100):
         monkeypatch.setattr(intervals_by_inversion, "MANY", many)
         monkeypatch.setattr(categorical, "MANY", many)
         estimates = compare_categories(*sides, DivergenceOptions(permutations=999), Resampling(4000, 999))

@@ -11,7 +11,7 @@ import macroscope
 from macroscope.cli import app
 from macroscope.errors import MacroscopeError
 from macroscope.missing import Missing, write_missing
-from macroscope.statistics.multiple_testing import holm
+from macroscope.statistics.p_values import holm
 from macroscope.statistics.pairs import UNLIKE_SIZES, mover_difference
 from macroscope.timelines.changes import describe_first_change, find_first_change, make_table, shown_table
 from macroscope.timelines.figure import plot_timeline

@@ -38,7 +38,7 @@ from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
 from macroscope.reporting.summary import summarise_run
 from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
-from macroscope.statistics.pairing_keys import OPENING
+from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
 log = logging.getLogger("macroscope")

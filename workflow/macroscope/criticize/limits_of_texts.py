@@ -7,7 +7,7 @@ from typing import Protocol
 from macroscope.criticize.shared_openings import describe_shared_openings
 from macroscope.phrases import choose_form, format_count, group_names, list_names, of_each
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
-from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
+from macroscope.statistics.document_groups import FEWEST_PROMPTS
 
 _LARGE_AUC = 0.65
 """Detectability that only clear differences have; collections that show no smaller one are called few."""

@@ -15,7 +15,7 @@ from macroscope.criticize.shared_openings import count_shared_openings, is_many
 from macroscope.criticize.typesetting import describe_marks
 from macroscope.documents import SPLITS
 from macroscope.phrases import format_count
-from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
+from macroscope.statistics.document_groups import FEWEST_PROMPTS
 
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""

@@ -32,8 +32,7 @@ from macroscope.critics.latents import FOLD, copy_rows, gather, is_cross_fitted
 from macroscope.documents import DOCUMENTS_AT_ONCE, Collection, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.statistics.document_groups import Integers, group_labels, prompt_labels
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS, Integers, group_labels, prompt_labels
 
 VALIDATION = 8
 """One of this number of prompts of a fold is for validation."""

@@ -19,10 +19,9 @@ from macroscope.critics.subsampling import subsample
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Plugin
 from macroscope.stages import load
-from macroscope.statistics.category_counts import CATEGORIES
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.score_tables import NUMBER
+from macroscope.statistics.document_groups import KEYS
+from macroscope.statistics.score_tables import CATEGORIES, NUMBER
 
 FeatureExtractor = Callable[[Path, Path | None], DocumentFeatures]
 """(latents, scores or None without a prior) of a system -> features of its documents."""

@@ -13,8 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from macroscope.critics.latents import copy_rows, open_latents
-from macroscope.statistics.document_groups import find_repeats
-from macroscope.statistics.pairing_keys import read_keys
+from macroscope.statistics.document_groups import find_repeats, read_keys
 
 log = logging.getLogger("macroscope")
 

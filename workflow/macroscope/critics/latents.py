@@ -20,8 +20,8 @@ from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import Progress
-from macroscope.statistics.category_counts import CATEGORIES
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS
+from macroscope.statistics.score_tables import CATEGORIES
 
 ANY_WIDTH = 0
 """Width of vectors in a declaration, if the width depends on the model."""

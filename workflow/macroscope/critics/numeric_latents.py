@@ -12,7 +12,7 @@ from macroscope.critics.table_cells import format_cell
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS
 from macroscope.statistics.tidy import ROWS, Estimate, rows_table
 
 STATISTICS = tuple(replace(statistic, pattern=f"*_{statistic.pattern}") for statistic in NUMBERS)

@@ -97,7 +97,7 @@ def _restricted(options: Options, names: Iterable[str]) -> Options:
 
 def _write_statistics(critic: Plugin[Critic], table: Any, given: Mapping[str, Any], output: Path) -> None:
     from macroscope.statistics.declaration import match_declaration
-    from macroscope.statistics.pairing_keys import read_keys
+    from macroscope.statistics.document_groups import read_keys
     from macroscope.statistics.tidy import NO_PAIRS, find_pairs, write_statistics
 
     check_statistics(critic, table)

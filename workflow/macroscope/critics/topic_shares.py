@@ -10,8 +10,8 @@ from scipy import sparse
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.document_sums import MANY, Array, Sample
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.document_features import MANY, Array, Sample
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.ratio import difference_intervals, ratio_tests
 from macroscope.statistics.tidy import UNDEFINED, rows_table

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from scipy.special import stdtrit
 
-from macroscope.statistics.bootstrap_t import Interval
+from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.pairs import mover_difference
 
 PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"

@@ -26,7 +26,7 @@ from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_ma
 from macroscope.options import CONTROL, KEPT_NAMES
 from macroscope.reporting.comparability import find_declaration, require_comparable
 from macroscope.reporting.finished_runs import Key, Number, Run
-from macroscope.statistics.bootstrap_t import Interval
+from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.pairs import DIFFERENCE, RATIO, UNLIKE_SIZES
 
 VALUE = "value"

@@ -16,7 +16,7 @@ from macroscope.critics.narrative.checked_segments import (
 from macroscope.errors import MacroscopeError
 from macroscope.human.segments import SEGMENTS, TRUTH
 from macroscope.resampling import Resampling
-from macroscope.statistics.detection import answer_metrics
+from macroscope.statistics.agreement import answer_metrics
 from macroscope.tables import read_csv
 
 ANNOTATIONS = "annotations.csv"

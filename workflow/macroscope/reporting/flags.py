@@ -13,8 +13,7 @@ from macroscope.documents import read_documents
 from macroscope.options import CONTROL
 from macroscope.reporting.results import Results
 from macroscope.statistics.conformal import Scores, conformal_p_values, flag
-from macroscope.statistics.document_groups import group_labels
-from macroscope.statistics.pairing_keys import ID, KEYS
+from macroscope.statistics.document_groups import ID, KEYS, group_labels
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,71 @@
 """Pair accuracy of every number of a text in runs with `sensitivity`: whether it tells a text from its damaged copy."""
 
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from macroscope.critics.attributions import read_scores
 from macroscope.options import CONTROL
 from macroscope.reporting.results import Results
-from macroscope.statistics.pair_accuracy import PairAccuracy, measure_pair_accuracy
-from macroscope.statistics.pairing_keys import OPENING
+from macroscope.statistics.document_groups import OPENING
+from macroscope.statistics.p_values import TIE
+from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.score_tables import read_document_numbers
+
+
+@dataclass(frozen=True)
+class PairAccuracy:
+    """Share of pairs in which the damaged text has the larger number; a tie counts half.
+
+    Attributes
+    ----------
+    value, low, high
+        Share, in [0, 1], with its Wilson interval; 0.5 is chance. NaN if there is no pair.
+    n
+        Number of pairs in which both texts have a number.
+    ties
+        Number of pairs whose texts have equal numbers.
+    """
+
+    value: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    n: int = 0
+    ties: int = 0
+
+
+def measure_pair_accuracy(intact: ArrayLike, damaged: ArrayLike, confidence: float = 0.95) -> PairAccuracy:
+    """Compute the share of pairs in which the damaged text has the larger number.
+
+    Parameters
+    ----------
+    intact, damaged
+        Number of each text, in the order of the pairs; larger is less like real text. A pair with a NaN does not count.
+        Infinite numbers are equal.
+    confidence
+        Level of the interval, which takes a tie as half a success of a trial: it is too wide if many pairs are tied.
+    """
+    first, second = np.asarray(intact, dtype=float), np.asarray(damaged, dtype=float)
+    is_judged = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[is_judged], second[is_judged]
+    n = len(first)
+    if not n:
+        return PairAccuracy()
+    is_tied = np.isclose(first, second, rtol=TIE, atol=TIE)
+    ties = int(is_tied.sum())
+    successes = int((second > first)[~is_tied].sum()) + ties / 2
+    low, high = wilson_interval(successes, n, confidence)
+    return PairAccuracy(successes / n, float(low), float(high), n, ties)
+
 
 SCORE = "score"
 """Name of the number that the stage `attribute` writes; other numbers have those of `statistics.score_tables`."""
 COLUMNS = ("critic", "number", "damage", "dose")
 ACCURACY = ("pair_accuracy", "pair_accuracy_low", "pair_accuracy_high", "n_pairs", "n_ties")
-"""Columns of `statistics.pair_accuracy`."""
+"""Columns of `measure_pair_accuracy`."""
 
 
 def tabulate_pairs(results: Results) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from macroscope.reporting.scorecard import Scorecard
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.declaration import match_declaration
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.pairs import AUC, DIFFERENCE, RATIO
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 
 DETECTABILITY, RATIO = "c2st_auc", "latent_ppl_ratio"
 TIED = 0.005

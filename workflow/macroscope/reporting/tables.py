@@ -32,7 +32,7 @@ from macroscope.reporting.pairs import pairs_table
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard_table import chapters_with_warnings, scorecard_table
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.tables import write_csv
 
 

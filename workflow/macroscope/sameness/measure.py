@@ -16,7 +16,7 @@ from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
 from macroscope.sameness.phrases import PROMPT, REAL, SYSTEM, Integers, find_phrases, join_words, take_words
 from macroscope.sameness.texts import MOST_WORDS, Texts, choose_texts, choose_words
 from macroscope.sameness.views import View, choose_views, make_vectors
-from macroscope.statistics.multiple_testing import holm
+from macroscope.statistics.p_values import holm
 from macroscope.statistics.similarity import (
     Similarities,
     estimate_excess,

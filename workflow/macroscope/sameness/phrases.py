@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 
 Integers = NDArray[np.int64]
 SHORTEST, LONGEST = 3, 8

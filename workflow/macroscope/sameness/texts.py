@@ -12,8 +12,7 @@ from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import count_words, cut_after_words
 from macroscope.phrases import format_count
-from macroscope.statistics.document_groups import name_prompts
-from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
+from macroscope.statistics.document_groups import FEWEST_PROMPTS, name_prompts
 
 log = logging.getLogger("macroscope")
 MOST_PROMPTS = 1000

@@ -33,7 +33,7 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap import percentile_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smooth_counts
-from macroscope.statistics.document_sums import MANY, Array
+from macroscope.statistics.document_features import MANY, Array
 from macroscope.statistics.intervals_by_inversion import (
     Categories,
     invert_tests,
@@ -41,9 +41,8 @@ from macroscope.statistics.intervals_by_inversion import (
     split_categorisations,
     stack_samples,
 )
-from macroscope.statistics.p_values import p_value_from_null
+from macroscope.statistics.p_values import agree_with_test, p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 RANDOM_HALVES = 200

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.resampling import Resampling
 from macroscope.statistics import categorical
-from macroscope.statistics.bootstrap_t import Interval
+from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.divergences import total_variation_test
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import agree_with_test, benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, Subsets, build_permutation
 from macroscope.statistics.ratio import (
     difference_interval,
@@ -25,9 +26,7 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, sized_row
-from macroscope.statistics.total_variation import total_variation_test
 from macroscope.tables import NAMES as NAMES_OF_ROWS
 from macroscope.tables import read_csv
 

@@ -8,12 +8,17 @@ import pyarrow.parquet as pq
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.category_counts import CATEGORIES, read_category_counts
 from macroscope.statistics.columns import compare_columns, mean_interval
+from macroscope.statistics.document_groups import KEYS
 from macroscope.statistics.latent import compare_scores
-from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers, read_scores
+from macroscope.statistics.score_tables import (
+    CATEGORIES,
+    list_document_numbers,
+    read_category_counts,
+    read_document_numbers,
+    read_scores,
+)
 from macroscope.statistics.tidy import NO_PAIRS, ROWS, Estimate, find_pairs, rows_table, sized_row, write_statistics
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -24,7 +24,7 @@ from scipy.stats import rankdata
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.p_values import TIE
 
 Coefficient = Literal["spearman", "pearson"]

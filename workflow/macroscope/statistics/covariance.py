@@ -11,10 +11,10 @@ from scipy.special import ndtri
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.document_groups import Integers
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.p_values import agree_with_test
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAME = "covariance_discrepancy"

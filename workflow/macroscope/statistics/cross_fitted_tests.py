@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import UNDEFINED

@@ -35,7 +35,7 @@ from macroscope.statistics.crossed_bootstrap import (
     Statistic,
     crossed_interval,
 )
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 
 FEWEST_DOCUMENTS = 8
 LEAST_RELIABILITY = 0.1

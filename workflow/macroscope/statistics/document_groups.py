@@ -1,4 +1,4 @@
-"""Groups of documents that are not independent: texts of one prompt, and paired documents of two samples.
+"""Groups of documents that are not independent: texts of one prompt, and paired documents of two samples; their keys.
 
 Texts that a system generates from one prompt are alike. They count as independent nowhere: sums over documents are
 resampled and permuted by prompt (`Units`), classifiers are trained and tested on different prompts, and all other
@@ -19,8 +19,20 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from macroscope.document_keys import key_of_text, shared_id, split_key
-from macroscope.statistics.document_sums import Sample
-from macroscope.statistics.pairing_keys import FEWEST_PROMPTS, ID, KEYS, OPENING
+from macroscope.statistics.document_features import Sample
+
+ID, OPENING = "id", "opening"
+KEYS = (ID, OPENING)
+"""Columns by which documents are paired."""
+FEWEST_PROMPTS = 10
+"""Number of prompts from which on results are about prompts like these, and not about texts of these prompts alone."""
+
+
+def read_keys(path: Path) -> pd.DataFrame:
+    """Read the `KEYS` of the documents of a Parquet file of latents, as far as it has them."""
+    columns = [name for name in KEYS if name in pq.read_schema(path).names]
+    return pd.read_parquet(path, columns=columns)
+
 
 Integers: TypeAlias = NDArray[np.int64]
 

@@ -13,9 +13,9 @@ from macroscope.errors import MacroscopeError, nearest
 from macroscope.options import CONTROL
 from macroscope.resampling import Resampling
 from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate, correlate_given
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.judgements import Judgements, check_mapping, group_seeds, match_system_names, read_judgements
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 
 log = logging.getLogger("macroscope")
 

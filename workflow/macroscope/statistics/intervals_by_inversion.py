@@ -21,7 +21,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from macroscope.arrays import mapped
-from macroscope.statistics.document_sums import MANY, Array
+from macroscope.statistics.document_features import MANY, Array
 from macroscope.statistics.tidy import UNDEFINED
 
 Categories = Sequence[sparse.csr_matrix | Array]

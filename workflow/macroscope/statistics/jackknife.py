@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import stdtrit
 
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 
 MOST_GROUPS = 100
 

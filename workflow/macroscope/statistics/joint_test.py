@@ -20,9 +20,8 @@ from scipy import sparse
 
 from macroscope.statistics.classifier_two_sample_test import count_names, normal_scores, reduce_features
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_features import DocumentFeatures, join_features
+from macroscope.statistics.document_features import Array, DocumentFeatures, join_features
 from macroscope.statistics.document_groups import Integers, find_repeats
-from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.tidy import UNDEFINED, Estimate

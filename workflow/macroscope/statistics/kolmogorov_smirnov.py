@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from macroscope.statistics.document_sums import MANY, Array
+from macroscope.statistics.document_features import MANY, Array
 from macroscope.statistics.p_values import TIE, p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import wilson_interval

@@ -17,9 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.resampling import Resampling
-from macroscope.statistics.bootstrap_t import Interval
+from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_groups import sum_by_prompt
+from macroscope.statistics.p_values import agree_with_test
 from macroscope.statistics.permutation_groups import Subsets, build_units
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import (
@@ -29,7 +30,6 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import ROWS, UNDEFINED, Estimate, sized_row
 
 MEAN, POOLED, PERPLEXITY, SHARE = "mean", "pooled", "perplexity", "share"

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from macroscope.statistics.bootstrap_t import Interval
+from macroscope.statistics.bootstrap import Interval
+from macroscope.statistics.document_features import Array, Sample
 from macroscope.statistics.document_groups import Integers
-from macroscope.statistics.document_sums import Array, Sample
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import clustered_interval
 

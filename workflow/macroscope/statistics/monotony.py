@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.multiple_testing import holm
+from macroscope.statistics.p_values import holm
 from macroscope.statistics.tidy import SIGNIFICANT
 
 Array = NDArray[np.float64]

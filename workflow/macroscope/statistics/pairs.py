@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from macroscope.resampling import Resampling
-from macroscope.statistics.bootstrap_t import Interval
+from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import PERPLEXITY, SHARE, has_measure, list_measures, measure_sample
 from macroscope.statistics.permutation_groups import Subsets, build_units

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from macroscope.statistics.document_groups import Integers, Units, group_labels, paired_groups
-from macroscope.statistics.document_sums import BUNDLES, MANY, Array, as_matrix
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_features import BUNDLES, MANY, Array, as_matrix
+from macroscope.statistics.document_groups import KEYS, Integers, Units, group_labels, paired_groups
 
 B = TypeVar("B")
 Rows: TypeAlias = "Array | sparse.csr_matrix"

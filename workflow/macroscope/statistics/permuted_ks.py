@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from macroscope.arrays import usable_cores
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.random_subset_sums import splitmix
 

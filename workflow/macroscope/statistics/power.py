@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from macroscope.statistics.document_features import DocumentFeatures, join_features
-from macroscope.statistics.document_groups import Integers
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array, DocumentFeatures, join_features
+from macroscope.statistics.document_groups import ID, Integers
 from macroscope.statistics.joint_test import (
     FEWEST,
     CollectionStatistic,
@@ -29,7 +28,6 @@ from macroscope.statistics.joint_test import (
     joint_p_value,
     largest_mean_difference,
 )
-from macroscope.statistics.pairing_keys import ID
 
 Design = Literal["paired", "unpaired"]
 DESIGNS: tuple[Design, ...] = ("paired", "unpaired")

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from macroscope.arrays import usable_cores
-from macroscope.statistics.document_sums import Array, as_matrix
+from macroscope.statistics.document_features import Array, as_matrix
 
 _DRAWS_PER_CHUNK = 128
 PROBABILITY_BITS = 4

@@ -19,7 +19,7 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.crossed_bootstrap import CrossedRatings
 from macroscope.statistics.document_correlation import DocumentCorrelation, correlate_documents
 from macroscope.statistics.judgements import AGAINST, ANNOTATIONS, DOCUMENT, ONLY_QUESTION, read_rows
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.tables import read_csv
 
 OVER, WITHIN = "over systems", "within systems"

@@ -3,7 +3,7 @@
 R = sum y / sum x over documents, a mean if every x is 1. Its standard error is that of the mean residual y - R x, so R
 and its error are functions of sums over documents, which resampling only adds again.
 
-Intervals are studentised (`bootstrap_t`), and so are tests, which permute documents and compare studentised differences
+Intervals are studentised (`bootstrap`), and so are tests, which permute documents and compare studentised differences
 (Janssen 1997; Chung and Romano 2013). They are exact if the two samples have the same distribution, and have the right
 level if only R is the same and spread or size differ; a test of the difference itself would be a test of equal
 distributions.
@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.special import stdtrit
 
-from macroscope.statistics.bootstrap_t import ROUNDING, Interval, Ratios, bootstrap_t_intervals
-from macroscope.statistics.document_sums import Array, Sample
+from macroscope.statistics.bootstrap import ROUNDING, Interval, Ratios, bootstrap_t_intervals
+from macroscope.statistics.document_features import Array, Sample
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 

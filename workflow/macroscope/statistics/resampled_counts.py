@@ -1,11 +1,11 @@
 """Counts of categories in random samples of large collections of documents, compiled.
 
 `categorical` and `intervals_by_inversion` weight every document in every draw: an array draws x documents and, for
-permutations, a sort of each row. This module serves collections of more than `document_sums.MANY` documents. It
+permutations, a sort of each row. This module serves collections of more than `document_features.MANY` documents. It
 generates a few draws at a time, as the number of times that each contains each document, and sums them in one pass over
-the documents. The distributions are the same, from other random numbers. Bundles of documents (`document_sums`) would
-be faster, but a large reference and a small candidate cannot be bundled together. It is a module of its own because
-compiled code is slow to import.
+the documents. The distributions are the same, from other random numbers. Bundles of documents (`document_features`)
+would be faster, but a large reference and a small candidate cannot be bundled together. It is a module of its own
+because compiled code is slow to import.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.arrays import usable_cores
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.random_subset_sums import splitmix
 

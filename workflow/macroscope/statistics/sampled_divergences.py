@@ -30,8 +30,8 @@ from macroscope.statistics.cross_fitted_tests import (
 )
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, area_under_frontier
-from macroscope.statistics.document_sums import Array
-from macroscope.statistics.test_based_intervals import agree_with_test
+from macroscope.statistics.document_features import Array
+from macroscope.statistics.p_values import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAMES = (

@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_features import Array, DocumentFeatures
 from macroscope.statistics.document_groups import Integers
-from macroscope.statistics.document_sums import Array
 from macroscope.statistics.joint_test import Comparison, Divisions, permute
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation

@@ -23,7 +23,7 @@ from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.pairing_keys import FEWEST_PROMPTS
+from macroscope.statistics.document_groups import FEWEST_PROMPTS
 from macroscope.statistics.tidy import Estimate
 
 Array = NDArray[np.float64]

@@ -14,13 +14,11 @@ from scipy.special import ndtri
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_features import Array, DocumentFeatures
 from macroscope.statistics.document_groups import Integers
-from macroscope.statistics.document_sums import Array
-from macroscope.statistics.p_values import p_value_from_null
+from macroscope.statistics.p_values import agree_with_test, p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import share_interval
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 if TYPE_CHECKING:  # importing it at run time would track code that computes nothing here

@@ -44,7 +44,7 @@ def compare_by_word_kinds(
     Parameters
     ----------
     keys
-        `pairing_keys.KEYS` of the documents, as far as they have them.
+        `document_groups.KEYS` of the documents, as far as they have them.
     words
         Words of the documents, in lower case.
     function_words

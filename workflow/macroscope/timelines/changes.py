@@ -20,7 +20,7 @@ from macroscope.phrases import format_count
 from macroscope.reporting.comparability import find_declaration, require_comparable
 from macroscope.reporting.finished_runs import Key, Number
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
-from macroscope.statistics.multiple_testing import holm
+from macroscope.statistics.p_values import holm
 from macroscope.statistics.pairs import UNLIKE_SIZES, mover_difference
 from macroscope.statistics.tidy import SIGNIFICANT, UNDEFINED
 from macroscope.timelines.points import Point, positions

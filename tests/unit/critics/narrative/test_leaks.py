@@ -12,7 +12,7 @@ from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narratives import split_narratives
 from macroscope.documents import Document
 from macroscope.resampling import Resampling
-from macroscope.statistics.detection import auc, detection_metrics
+from macroscope.statistics.agreement import auc, detection_metrics
 
 from ....tiny import simulated_documents
 from .made import make_narratives, random_sentences

@@ -15,7 +15,7 @@ from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.natural_language.stop_words import stop_words
 from macroscope.resampling import Resampling
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=999)
 RESAMPLING = Resampling(resamples=200, permutations=1999)

@@ -12,7 +12,7 @@ from macroscope.critics.divergence_report import DIVERGENCES, list_plotted
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL
 from macroscope.plotting import add_legend, interval_bars, save, style
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.tidy import SIGNIFICANT
 
 LINES = ("-", "--", ":")

@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from macroscope.critics.clusters.blocks import Threads, Vectors, threads
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 
 ITERATIONS = 500
 _MOST_SEEDING, _FEWEST_SEEDING = 8, 1000

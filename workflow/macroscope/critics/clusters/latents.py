@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from macroscope.critics.clusters.blocks import Vectors, blocks, take_rows
 from macroscope.critics.latents import latents_schema, read_latents, read_vectors, vector_field
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS
 
 LATENTS = latents_schema(
     vector_field("embedding", pa.float32()),

@@ -28,7 +28,7 @@ from macroscope.natural_language.stop_words import stop_words
 from macroscope.progress import progress
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.ratio import ratio_interval
 from macroscope.tables import write_csv

@@ -12,13 +12,12 @@ from scipy import sparse
 from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.resampling import Resampling
-from macroscope.statistics.bootstrap_t import ROUNDING, Interval
+from macroscope.statistics.bootstrap import ROUNDING, Interval
 from macroscope.statistics.categorical import one_hot, permute_counts
-from macroscope.statistics.document_sums import Array
-from macroscope.statistics.p_values import p_value_from_null
+from macroscope.statistics.document_features import Array
+from macroscope.statistics.p_values import agree_with_test, p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import difference_interval, ratio_interval
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import Estimate
 
 

@@ -18,7 +18,7 @@ from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
 from macroscope.resampling import Resampling
-from macroscope.statistics.pairing_keys import read_keys
+from macroscope.statistics.document_groups import read_keys
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.tables import write_csv
 

@@ -16,8 +16,8 @@ from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.critics.coherence.smoothing import Array, Sequences
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_sums import MANY
-from macroscope.statistics.multiple_testing import benjamini_hochberg
+from macroscope.statistics.document_features import MANY
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import clustered_interval
 from macroscope.statistics.ratio import STUDENTISED_TIE

@@ -17,7 +17,7 @@ from macroscope.critics.features import add_score_features
 from macroscope.critics.languages.model import Array
 from macroscope.critics.latents import latents_schema, read_latents, read_vectors, vector_field
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS
 
 _VECTORS = ("proportions", "log_proportions", "log_sample")
 

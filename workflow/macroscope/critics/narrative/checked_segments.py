@@ -17,7 +17,7 @@ from macroscope.critics.narrative.options import Task
 from macroscope.critics.narratives import Narratives
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_as, require_regular, write_text
-from macroscope.statistics.detection import Decisions
+from macroscope.statistics.agreement import Decisions
 
 _ADVICE = "give segments that `macroscope human segments` sampled from a run with the same corpus and filters"
 T = TypeVar("T")

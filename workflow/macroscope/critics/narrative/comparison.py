@@ -21,9 +21,9 @@ from macroscope.critics.split_half import compare_with_control
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_sums import Sample
+from macroscope.statistics.document_features import Sample
+from macroscope.statistics.document_groups import KEYS
 from macroscope.statistics.misclassification import corrected_rate
-from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.ratio import ratio_interval
 from macroscope.statistics.tidy import ROWS, UNDEFINED, Estimate, rows_table

@@ -16,7 +16,7 @@ from macroscope.critics.narrative.latents import ERRORS, EVALUATION, METRICS, RO
 from macroscope.critics.narratives import Narratives
 from macroscope.files import write_json
 from macroscope.resampling import Resampling
-from macroscope.statistics.detection import Decisions, answer_metrics, best_threshold, detection_metrics, roc_curve
+from macroscope.statistics.agreement import Decisions, answer_metrics, best_threshold, detection_metrics, roc_curve
 from macroscope.tables import write_csv
 
 ERRORS_SHOWN = 20

@@ -16,7 +16,7 @@ from macroscope.critics.narrative.sentence_order import OrderModel, judge_orders
 from macroscope.critics.narratives import Narratives, split_narratives
 from macroscope.documents import Collection
 from macroscope.progress import Progress
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS
 
 
 def project(

@@ -30,7 +30,8 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
+from macroscope.statistics.p_values import agree_with_test
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.sampled_divergences import (
     NAMES,
@@ -39,7 +40,6 @@ from macroscope.statistics.sampled_divergences import (
     published_divergences,
 )
 from macroscope.statistics.shared_ngrams import estimate_shared_ngrams
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 from macroscope.statistics.word_kinds import compare_by_word_kinds
 from macroscope.tables import write_csv

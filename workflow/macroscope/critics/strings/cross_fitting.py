@@ -20,9 +20,8 @@ from macroscope.critics.strings.texts import Texts
 from macroscope.document_keys import split_key
 from macroscope.progress import progress
 from macroscope.statistics.cross_fitted_tests import Folds, Order
-from macroscope.statistics.document_groups import Integers, group_labels, paired_groups
-from macroscope.statistics.document_sums import Array
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_features import Array
+from macroscope.statistics.document_groups import KEYS, Integers, group_labels, paired_groups
 from macroscope.statistics.sampled_divergences import CrossFittedScores
 
 _PARTS = ("prompt", "first_words")

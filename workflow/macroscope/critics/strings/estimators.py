@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.systems.ngram.backoff import BEGINNING, END, BackoffModel, to_backoff_model, words_of
 from macroscope.systems.ngram.counts import MISSING, Integers, Words, count_ngrams
 from macroscope.systems.ngram.model import estimate

@@ -21,7 +21,7 @@ from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.critics.subsampling import subsample
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 
 Pair = tuple[Texts, Texts]
 """Texts of reference and candidate."""

@@ -16,7 +16,7 @@ from macroscope.critics.text_encoder import batch_by_length, tokens_per_batch
 from macroscope.files import atomic
 from macroscope.models import resolve
 from macroscope.pretrained import load_pretrained_tokenizer
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
 from macroscope.trainer import train

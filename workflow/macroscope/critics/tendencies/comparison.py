@@ -22,10 +22,9 @@ from macroscope.documents import Collection
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_groups import group_labels, paired_groups
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
+from macroscope.statistics.document_groups import KEYS, group_labels, paired_groups
 from macroscope.statistics.p_values import p_value_from_null
-from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.tidy import Estimate, rows_table
 

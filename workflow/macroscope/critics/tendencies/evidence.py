@@ -14,7 +14,7 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, rank_counts, zipf_law
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.tables import write_csv
 

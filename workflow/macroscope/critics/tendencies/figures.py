@@ -14,7 +14,7 @@ from macroscope.critics.tendencies.growth import TYPES
 from macroscope.critics.tendencies.training import permute_training_texts
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import add_legend, interval_bars, label_rows, save, style, title_panel
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.tidy import SIGNIFICANT
 
 MAX_PANELS = 24

@@ -21,11 +21,10 @@ from macroscope.critics.tendencies.type_token import (
     fit_heaps,
     length_bins,
 )
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.jackknife import jackknife_interval_of_texts
 from macroscope.statistics.kolmogorov_smirnov import ks_distance, ks_test, monte_carlo_p_value
-from macroscope.statistics.multiple_testing import benjamini_hochberg
-from macroscope.statistics.p_values import TIE
+from macroscope.statistics.p_values import TIE, benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 

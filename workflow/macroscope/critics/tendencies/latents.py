@@ -18,8 +18,7 @@ from scipy import sparse
 from macroscope.critics.latents import latents_schema, open_latents, read_latents, stream_latents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.document_groups import find_repeats
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS, find_repeats
 
 MAX_BLOCKS = 1024
 INTEGERS = ("tokens", "types", "bigram_types", "stop_words", "symbols", "longest_repeat")

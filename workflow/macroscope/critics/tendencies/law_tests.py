@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from macroscope.critics.tendencies.rank_frequency import distance_to_zipf, fit_zipf
 from macroscope.critics.tendencies.ranking import zipf_exponent
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.p_values import TIE
 
 MAX_SIMULATED_TOKENS = 200_000

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import zeta
 
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 
 Gaps = tuple[float, float]
 """Largest differences of two distribution functions, upwards and downwards."""

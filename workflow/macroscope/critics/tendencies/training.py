@@ -8,9 +8,9 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.latents import align_types, read_token_counts
 from macroscope.number_formats import number
 from macroscope.options import CONTROL
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.divergences import largest_difference, permuted_distances
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.total_variation import largest_difference, permuted_distances
 
 VARYING = {
     "zipf_s_ranked": "Zipf s of the ranks",

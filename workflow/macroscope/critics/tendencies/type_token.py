@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import pdtr
 
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.kolmogorov_smirnov import ks_distance_of_counts
 
 _STEPS, _TOLERANCE = 100, 1e-12

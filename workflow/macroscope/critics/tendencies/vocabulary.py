@@ -25,13 +25,12 @@ from macroscope.critics.tendencies.rank_frequency import (
     rank_counts,
 )
 from macroscope.critics.tendencies.ranking import zipf_exponent
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.divergences import largest_difference, total_variation
+from macroscope.statistics.document_features import Array
 from macroscope.statistics.jackknife import jackknife_interval, sum_into_groups
-from macroscope.statistics.p_values import p_value_from_null
+from macroscope.statistics.p_values import agree_with_test, p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
-from macroscope.statistics.total_variation import largest_difference, total_variation
 
 COMMON = 1000
 _CELLS_AT_ONCE = 1 << 23

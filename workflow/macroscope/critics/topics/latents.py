@@ -25,7 +25,7 @@ from macroscope.critics.latents import (
     vectors_of,
 )
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.document_groups import KEYS
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from macroscope.document_keys import split_key
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.flags import Flags
-from macroscope.statistics.pairing_keys import OPENING
+from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
 CHARACTERS = 90
