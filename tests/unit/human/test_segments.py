@@ -26,8 +26,10 @@ from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.human.annotation_form import write_annotation_form
+from macroscope.human.answers import read_answers
 from macroscope.human.assignment import Design
 from macroscope.human.checking import add_baseline, check_segments
+from macroscope.human.collecting import collect
 from macroscope.human.questionnaire import read_questionnaire
 from macroscope.human.segments import (
     SYSTEM,
@@ -38,6 +40,7 @@ from macroscope.human.segments import (
     write_segments,
 )
 from macroscope.resampling import Resampling
+from tests.unit.human.conftest import make_answers
 
 OPTIONS = {"similarity": None, "draws": 1, "sentences": 5}
 SPLITS = ["train"] * 30 + ["valid"] * 6 + ["test"] * 12
@@ -142,7 +145,7 @@ def test_too_many_segments_and_unknown_variants_are_errors(run, variant, number,
 def test_pages_show_the_place_and_not_the_truth(run, tmp_path, task, kind):
     instances, truths = sample_segments(run, None, None, task, 6, 1)
     write_segments(instances, truths, tmp_path / "sampled")
-    pool = pool_of_segments(read_instances(tmp_path / "sampled"), "en")
+    pool = pool_of_segments([instance for instance, _ in read_instances(tmp_path / "sampled")], "en")
     questions = read_questionnaire(questionnaire_of(instances))
     key = write_annotation_form(pool, Design(6, 4, 4, 0.0, 0, 1), questions, tmp_path / "study")
     page = (tmp_path / "study" / "pages" / "annotator-2.html").read_text()
@@ -163,6 +166,73 @@ def test_instances_of_two_tasks_need_a_study_of_each(run):
     both = [sample_segments(run, None, None, task, 1, 1)[0][0] for task in TASKS]
     with pytest.raises(MacroscopeError, match="instances of two tasks"):
         questionnaire_of(both)
+
+
+# ---- the screening task ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def screened(run, tmp_path):
+    """Return the key and a page of a study of six segments, after a screening task of five, for four annotators."""
+    instances, _ = sample_segments(run, None, None, "missing", 12, 1)
+    easy = list(zip(*sample_segments(run, None, None, "missing", 5, 2), strict=True))
+    pool = pool_of_segments(instances, "en", easy)
+    assert pool.counts == {"segments: of a story of the screening task": 5}
+    questions = read_questionnaire(questionnaire_of(instances))
+    key = write_annotation_form(pool, Design(6, 4, 4, 0.5, 0, 1, passing=0.8), questions, tmp_path / "study")
+    page = (tmp_path / "study" / "pages" / "annotator-3.html").read_text()
+    return key, json.loads(page.partition('id="data">')[2].partition("</script>")[0]), easy
+
+
+def test_everybody_first_judges_the_segments_of_the_screening_task_and_does_not_see_their_answers(screened):
+    key, page, easy = screened
+    assert set(page["items"][0]) == {"code", "digest", "place", "sections"}
+    assert "screening" not in json.dumps(page)
+    texts = {" ".join(instance.sentences) for instance, _ in easy}
+    assert {"".join(item["sections"][0]) for item in page["items"][:5]} == texts
+    assert not {"".join(item["sections"][0]) for item in page["items"][5:]} & texts
+    for annotator in key["annotators"]:
+        shown = [showing["document"] for showing in key["showings"] if showing["annotator"] == annotator]
+        assert set(shown[:5]) == set(key["screening"]["scores"])
+        assert len(shown) == 5 + 6 + 3
+
+
+def test_answers_of_those_who_fail_the_screening_task_do_not_count_and_are_counted(screened, tmp_path):
+    """The annotators have 5, 4, 3 and 3 of 5 answers right; the fourth leaves two open."""
+    key = screened[0]
+    scores = key["screening"]["scores"]
+    wrong = {"annotator-2": list(scores)[:1], "annotator-3": list(scores)[:2]}
+    (tmp_path / "answers").mkdir()
+    for annotator in key["annotators"]:
+
+        def judge(showing, annotator=annotator):
+            is_damaged = scores.get(showing["document"], 1.0) != (showing["document"] in wrong.get(annotator, []))
+            return [], "yes" if is_damaged else "no"
+
+        answers = make_answers(key, annotator, judge, question="damaged")
+        if annotator == "annotator-4":
+            answers["answers"] = answers["answers"][2:]
+        write_json(tmp_path / "answers" / f"{annotator}.json", answers)
+    collected = read_answers(key, [tmp_path / "answers"])
+    tables = collect(key, collected, tmp_path / "judged", Resampling(resamples=100))
+    assert tables["screening"].to_numpy().tolist() == [
+        *(["annotator-1", 5, 5, True], ["annotator-2", 5, 4, True]),
+        *(["annotator-3", 5, 3, False], ["annotator-4", 5, 3, False]),
+    ]
+    assert set(tables["annotations"]["annotator"]) == {"annotator-1", "annotator-2"}
+    assert set(tables["annotations"]["system"]) == {SYSTEM}
+    excluded = tables["exclusions"].set_index(["of", "reason"])["count"].to_dict()
+    assert excluded == {
+        ("annotator-3", "failed the screening task (3 of 5 right)"): 9,
+        ("annotator-4", "failed the screening task (3 of 5 right)"): 9,
+        ("annotator-4", "not begun or not submitted"): 2,
+    }
+
+
+def test_a_segment_without_its_truth_is_an_error(sampled):
+    (sampled / "key.jsonl").write_text("".join((sampled / "key.jsonl").read_text().splitlines(True)[1:]))
+    with pytest.raises(MacroscopeError, match="no truth of 'missing-00001'"):
+        read_instances(sampled)
 
 
 # ---- agreement and baseline ------------------------------------------------------------------------------------------
@@ -297,31 +367,27 @@ def test_the_commands_lead_from_a_run_to_a_test_set(run, tmp_path, capsys, monke
         logging.getLogger("macroscope").handlers = []
         return exit_info.value.code, capsys.readouterr()
 
-    sampled, study, judged, checked = (tmp_path / name for name in ("sampled", "study", "judged", "checked"))
+    names = ("sampled", "easy", "study", "judged", "checked")
+    sampled, easy, study, judged, checked = (tmp_path / name for name in names)
     assert command("segments", "--run", run, "--task", "x", "--output", sampled)[0] == 2
-    code, output = command("segments", "--run", run, "--task", "missing", "--segments", 10, "--output", sampled)
-    assert code == 0, output.err
+    for folder, number, seed in ((sampled, 12, 1), (easy, 2, 2)):
+        flags = ("--task", "missing", "--segments", number, "--seed", seed, "--output", folder)
+        code, output = command("segments", "--run", run, *flags)
+        assert code == 0, output.err
     people = ("--documents", 10, "--annotators", 4, "--per-document", 4, "--repeated", 0)
-    assert command("sheet", "--segments", sampled, *people, "--output", study)[0] == 0
-    truth = {truth.id: truth.damaged for truth in read_lines(Truth, sampled / "key.jsonl")}
+    assert command("sheet", "--screening", easy, "--real", easy, *people, "--output", study)[0] == 2
+    assert command("sheet", "--segments", sampled, "--screening", easy, *people, "--output", study)[0] == 0
     key = json.loads((study / "key.json").read_text())
+    truth = {truth.id: truth.damaged for truth in read_lines(Truth, sampled / "key.jsonl")} | key["screening"]["scores"]
     (tmp_path / "answers").mkdir()
     for annotator in key["annotators"]:
-        answers = [
-            {
-                **{"code": showing["code"], "digest": showing["digest"], "types": {}, "reasons": {}, "comment": ""},
-                **{"marks": [], "seconds": 9, "changed": "2026-01-01T10:00:00.000Z"},
-                "answers": {"damaged": "yes" if truth[showing["document"]] else "no"},
-            }
-            for showing in key["showings"]
-            if showing["annotator"] == annotator
-        ]
-        about = {"format": "macroscope human answers", "version": 1, "study": key["study"], "annotator": annotator}
-        write_json(
-            tmp_path / "answers" / f"{annotator}.json", about | {"training": [], "answers": answers, "whole": True}
+        answers = make_answers(
+            key, annotator, lambda showing: ([], "yes" if truth[showing["document"]] else "no"), question="damaged"
         )
+        write_json(tmp_path / "answers" / f"{annotator}.json", answers)
     flags = ("--sheet", study, "--answers", tmp_path / "answers", "--output", judged, "--resamples", 100)
     assert command("collect", *flags)[0] == 0
+    assert pd.read_csv(judged / "screening.csv")["right"].tolist() == [2] * 4
     code, output = command("check", "--segments", sampled, "--judged", judged, "--output", checked)
     assert code == 0, output.err
     assert pd.read_csv(checked / "agreement.csv")["kept"].sum() == 10

@@ -60,6 +60,17 @@ def sheet(
         float, typer.Option(min=0, max=0.5, help="Share of an annotator's documents that is shown twice.")
     ] = 0.1,
     training: Annotated[int, typer.Option(min=0, help="Real documents of the training phase.")] = 5,
+    screening: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="With --segments: further segments with known answers, a folder alike; every annotator judges all of"
+            " them first, and the answers of those who fail do not count.",
+        ),
+    ] = None,
+    passing: Annotated[
+        float, typer.Option(min=0, max=1, help="With --screening: least share of right answers to pass.")
+    ] = 0.8,
     text_field: TextField = None,
     prompt_field: PromptField = None,
     id_field: IdField = None,
@@ -78,8 +89,11 @@ def sheet(
     from macroscope.human.segments import pool_of_segments, questionnaire_of, read_instances
     from macroscope.options import CONTROL
 
-    instances = read_instances(segments) if segments else []
-    default = questionnaire_of(instances) if segments else DEFAULT
+    if screening and not segments:
+        raise UsageError("--screening: its answers are known of segments only; give --segments, too")
+    instances = [instance for instance, _ in read_instances(segments)] if segments else []
+    screened = read_instances(screening) if screening else []
+    default = questionnaire_of([*instances, *(instance for instance, _ in screened)]) if segments else DEFAULT
     questions = read_questionnaire(questionnaire or default)
     lessons = training if questions.section_types else 0
     if sum(map(bool, (segments, run, real or (system and not run)))) != 1:
@@ -90,7 +104,7 @@ def sheet(
             "the texts of --run and --segments are read already; leave out the names of fields, and --separator"
         )
     if segments:
-        pool = pool_of_segments(instances, language)
+        pool = pool_of_segments(instances, language, screened)
     elif run is not None:
         if language is not None:
             raise UsageError("--run: its texts are read already; leave out --language")
@@ -103,7 +117,7 @@ def sheet(
         questions, lessons = read_questionnaire(WHOLE_TEXT), 0
         if run is None and real:
             pool.systems[CONTROL] += pool.training
-    design = Design(documents, annotators, per_document, repeated, lessons, seed)
+    design = Design(documents, annotators, per_document, repeated, lessons, seed, passing)
     key = write_annotation_form(pool, design, questions, output)
     pages, texts = len(key["annotators"]), len(key["showings"])
     if json:

@@ -130,6 +130,12 @@ def _make_key(
         "design": asdict(design),
         "annotators": list(dict.fromkeys(showing.annotator for showing in showings)),
         "showings": shown,
+        "screening": {
+            "passing": design.passing,
+            "scores": {document.id: score for document, score in pool.screening},
+        }
+        if pool.screening
+        else None,
         "training": lessons if questionnaire.section_types else [],
         "texts": texts,
     }

@@ -10,6 +10,7 @@ from typing import Any
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_as, parse_json, read_json, require_regular
 from macroscope.human.annotation_form import FORMAT, KEY, VERSION
+from macroscope.human.assignment import SCREENING
 from macroscope.human.key import Key
 from macroscope.human.questionnaire import Questionnaire
 
@@ -60,12 +61,15 @@ class CollectedAnswers:
         Valid answers.
     training
         (annotator, document, number of sections, number right at the first attempt) per training text.
+    screening
+        (annotator, number of texts of the screening task, number right, whether they passed) per annotator.
     excluded
         (file or annotator, reason) -> number of excluded answers.
     """
 
     answers: list[Answer] = field(default_factory=list)
     training: list[tuple[str, str, int, int]] = field(default_factory=list)
+    screening: list[tuple[str, int, int, bool]] = field(default_factory=list)
     excluded: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
@@ -89,8 +93,8 @@ def read_answers(key: dict[str, Any], paths: Sequence[Path]) -> CollectedAnswers
     """Read exported answers from files or folders of files.
 
     If an annotator submitted several files, the newest answer to each text counts, and the oldest to each training
-    text, independent of the file names. Files that are not complete answers to this study, and answers that are
-    unfinished or do not match their question, are excluded and counted.
+    text, independent of the file names. Files that are not complete answers to this study, answers that are unfinished
+    or do not match their question, and those of annotators who failed the screening task are excluded and counted.
 
     Parameters
     ----------
@@ -138,6 +142,7 @@ def read_answers(key: dict[str, Any], paths: Sequence[Path]) -> CollectedAnswers
         else:
             collected.excluded[name, checked] += 1
     collected.answers.sort(key=lambda answer: (answer.annotator, answer.system, answer.document, answer.repeat))
+    _screen_annotators(key, questionnaire, collected)
     _count_missing(key, newest, collected)
     collected.training = _score_training(key, lessons)
     if not collected.answers:
@@ -225,6 +230,30 @@ def _check_answer(
 def _clean_text(value: Any) -> str:
     """Return typed text or a file name as valid Unicode; lone surrogates become question marks."""
     return str(value).strip().encode("utf-8", "replace").decode()
+
+
+def _screen_annotators(key: dict[str, Any], questionnaire: Questionnaire, collected: CollectedAnswers) -> None:
+    """Remove the answers to the screening task, and all answers of those who failed it: unanswered texts are wrong."""
+    if not key.get("screening"):
+        return
+    expected, passing = key["screening"]["scores"], key["screening"]["passing"]
+    given, kept = collected.answers, [answer for answer in collected.answers if answer.system != SCREENING]
+    for annotator in dict.fromkeys(answer.annotator for answer in given):
+        right = sum(
+            all(
+                asked.scores[answer.answers[asked.name]] == expected[answer.document]
+                for asked in questionnaire.questions
+            )
+            for answer in given
+            if answer.annotator == annotator and answer.system == SCREENING
+        )
+        passed = right >= passing * len(expected)
+        collected.screening.append((annotator, len(expected), right, passed))
+        if not passed:
+            failed = sum(answer.annotator == annotator for answer in kept)
+            collected.excluded[annotator, f"failed the screening task ({right} of {len(expected)} right)"] += failed
+    rejected = {annotator for annotator, _, _, passed in collected.screening if not passed}
+    collected.answers = [answer for answer in kept if answer.annotator not in rejected]
 
 
 def _count_missing(key: dict[str, Any], newest: dict[str, Any], collected: CollectedAnswers) -> None:

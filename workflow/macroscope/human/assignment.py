@@ -5,7 +5,7 @@ documents of any two annotators differ by at most one; ties go to the annotator 
 to the one who least often shares documents with the other annotators of this document, so that all pairs of annotators
 can be compared. Each annotator has a random order of documents, with repeated documents in the second half. Codes are
 random and differ at every showing of a document: they reveal neither the system nor that two annotators, or the same
-one twice, see the same text.
+one twice, see the same text. The documents of a screening task come first, in random order, for every annotator.
 """
 
 from collections import Counter
@@ -21,6 +21,8 @@ from macroscope.human.pool import Pool
 
 _CODE_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 _CODE_LENGTH = 8
+SCREENING = "screening"
+"""Name of the system whose documents are those of the screening task."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Design:
         Number of documents of the training phase.
     seed
         Seed of all random choices.
+    passing
+        Share of right answers in the screening task from which on an annotator's answers count.
     """
 
     per_system: int
@@ -74,6 +78,7 @@ class Design:
     repeated: float
     training: int
     seed: int
+    passing: float = 0.8
 
 
 def assign_documents(pool: Pool, design: Design) -> tuple[list[Showing], list[Document]]:
@@ -108,8 +113,12 @@ def assign_documents(pool: Pool, design: Design) -> tuple[list[Showing], list[Do
             in_system.update(selected)
             shared.update(frozenset(pair) for pair in combinations(selected, 2))
     codes = _Codes(rng)
+    screening = [(SCREENING, document) for document, _ in pool.screening]
     showings = [
-        showing for name in names for showing in _order_showings(name, assigned[name], design.repeated, codes, rng)
+        showing
+        for name in names
+        for documents, repeated in ((screening, 0.0), (assigned[name], design.repeated))
+        for showing in _order_showings(name, documents, repeated, codes, rng)
     ]
     training = [pool.training[i] for i in rng.permutation(len(pool.training))[: design.training]]
     return showings, training

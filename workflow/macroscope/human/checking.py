@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.narrative.checked_segments import (
-    CheckedSegment,
-    Instance,
-    Truth,
-    collect_answers,
-    read_lines,
-)
+from macroscope.critics.narrative.checked_segments import CheckedSegment, collect_answers, read_lines
 from macroscope.errors import MacroscopeError
-from macroscope.human.segments import SEGMENTS, TRUTH
+from macroscope.human.segments import SEGMENTS, read_instances
 from macroscope.resampling import Resampling
 from macroscope.statistics.agreement import answer_metrics
 from macroscope.tables import read_csv
@@ -81,13 +75,12 @@ def check_segments(segments: Path, judged: Path, least: int, judges: int) -> tup
     """
     if not 0 < least <= judges:
         raise MacroscopeError(f"--least {least} of --judges {judges}: give --least from 1 to the number of judges")
-    instances, truths = read_lines(Instance, segments / SEGMENTS), read_lines(Truth, segments / TRUTH)
-    truth_of = {truth.id: truth for truth in truths}
+    instances = read_instances(segments)
     answers = read_judgements(judged)
-    _require_known(answers, truth_of, judged)
+    _require_known(answers, {instance.id for instance, _ in instances}, judged)
     kept, rows = [], []
-    for instance in instances:
-        truth, given = truth_of[instance.id], answers.get(instance.id, {})
+    for instance, truth in instances:
+        given = answers.get(instance.id, {})
         agreeing = sum(answer == truth.damaged for answer in given.values())
         passes = len(given) >= judges and agreeing * judges >= least * len(given)
         rows.append((instance.task, "damaged" if truth.damaged else "intact", len(given), agreeing, 1, int(passes)))

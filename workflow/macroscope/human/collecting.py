@@ -65,6 +65,9 @@ def collect(
         ),
     }
     tables["scores"] = tables["systems"][["question", "system", "mean"]].rename(columns={"mean": "score"})
+    if collected.screening:
+        columns = ["annotator", "documents", "right", "passed"]
+        tables["screening"] = pd.DataFrame(collected.screening, columns=columns)
     if questionnaire.section_types:
         tables["training"] = pd.DataFrame(collected.training, columns=["annotator", "document", "sections", "right"])
         tables["organisations"] = organisations(collected.answers, questionnaire)

@@ -39,6 +39,13 @@ class KeyLesson(_Strict):
     sections: list[list[str]]
 
 
+class KeyScreening(_Strict):
+    """The screening task: the share of right answers to pass, and the score of the right answer to each document."""
+
+    passing: float
+    scores: dict[str, float]
+
+
 class Key(_Strict):
     """The key of a study."""
 
@@ -48,6 +55,7 @@ class Key(_Strict):
     language: str
     annotators: list[str]
     showings: list[KeyShowing]
+    screening: KeyScreening | None = None
     training: list[KeyLesson]
     texts: dict[str, list[list[str]]]
 

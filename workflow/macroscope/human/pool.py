@@ -57,6 +57,8 @@ class Pool:
         Reason for exclusion -> number of documents.
     places
         Id of a document -> the place in it that the questions are about; empty if they are about whole texts.
+    screening
+        Documents of the screening task, with the score of the right answer.
     """
 
     systems: dict[str, list[Document]]
@@ -65,6 +67,7 @@ class Pool:
     language: str
     counts: Counter[str] = field(default_factory=Counter)
     places: dict[str, Place] = field(default_factory=dict)
+    screening: list[tuple[Document, float]] = field(default_factory=list)
 
 
 def read_config(run: Path, corpus: str | None) -> tuple[Config, str]:

@@ -1,6 +1,8 @@
 """Damaged segments that people check: sampled from a run of the narrative critic, with the truth in a separate file."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, atomic
+from macroscope.human.assignment import SCREENING
 from macroscope.human.pool import Place, Pool, read_config
 from macroscope.plan.corpora import CorporaPlan
 from macroscope.tables import write_csv
@@ -107,24 +110,50 @@ def _require_new(output: Path) -> None:
         raise MacroscopeError(f"{output}: exists already; give a new --output")
 
 
-def read_instances(folder: Path) -> list[Instance]:
-    """Read the instances of a folder of `write_segments` or of `write_checked`."""
-    if (folder / TRUTH).exists():
-        return read_lines(Instance, folder / SEGMENTS)
-    return [segment.instance for segment in read_lines(CheckedSegment, folder / SEGMENTS)]
+def read_instances(folder: Path) -> list[tuple[Instance, Truth]]:
+    """Read the instances, and their truth, of a folder of `write_segments` or of `write_checked`.
+
+    Raises
+    ------
+    MacroscopeError
+        If an instance has no truth.
+    """
+    if not (folder / TRUTH).exists():
+        return [(segment.instance, segment.truth) for segment in read_lines(CheckedSegment, folder / SEGMENTS)]
+    truths = {truth.id: truth for truth in read_lines(Truth, folder / TRUTH)}
+    instances = read_lines(Instance, folder / SEGMENTS)
+    if missing := next((instance.id for instance in instances if instance.id not in truths), None):
+        raise MacroscopeError(f"{folder / TRUTH}: no truth of '{missing}'; leave it out of {SEGMENTS}, too")
+    return [(instance, truths[instance.id]) for instance in instances]
 
 
-def pool_of_segments(instances: list[Instance], requested: str | None) -> Pool:
-    """Return the pool of a study whose questions are about places of segments."""
-    documents = [
-        Document(instance.id, "test", None, (Section(None, " ".join(instance.sentences)),), instance.sentences)
-        for instance in instances
-    ]
-    places = {
-        instance.id: Place("slot" if instance.task == "missing" else "sentence", instance.place - 1)
-        for instance in instances
-    }
-    return Pool({SYSTEM: documents}, [], [], recognize_language([], {SYSTEM: documents}, requested), places=places)
+def pool_of_segments(
+    instances: list[Instance], requested: str | None, screening: Sequence[tuple[Instance, Truth]] = ()
+) -> Pool:
+    """Return the pool of a study whose questions are about places of segments.
+
+    Stories of the screening task are not judged otherwise.
+    """
+    screened = [(replace(instance, id=f"{SCREENING}-{instance.id}"), truth.damaged) for instance, truth in screening]
+    stories = {instance.document for instance, _ in screened}
+    judged = [instance for instance in instances if instance.document not in stories]
+    documents = [_make_document(instance) for instance in judged]
+    return Pool(
+        {SYSTEM: documents},
+        training=[],
+        types=[],
+        language=recognize_language([], {SYSTEM: documents}, requested),
+        counts=Counter({f"{SYSTEM}: of a story of the screening task": len(instances) - len(judged)}),
+        places={
+            instance.id: Place("slot" if instance.task == "missing" else "sentence", instance.place - 1)
+            for instance in (*judged, *(instance for instance, _ in screened))
+        },
+        screening=[(_make_document(instance), float(damaged)) for instance, damaged in screened],
+    )
+
+
+def _make_document(instance: Instance) -> Document:
+    return Document(instance.id, "test", None, (Section(None, " ".join(instance.sentences)),), instance.sentences)
 
 
 def questionnaire_of(instances: list[Instance]) -> Path:
