@@ -31,7 +31,7 @@ def test_bad_input_is_one_sentence(command, tmp_path):
         *generation(tmp_path / "none.parquet", tmp_path / "out.parquet"),
     )
     assert code == 1
-    assert error == f"macroscope: error: {tmp_path / 'none.parquet'}: no such file\n"
+    assert error == f"macroscope: error: {tmp_path / 'none.parquet'}: no such file or folder; give another path\n"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,32 @@ def test_full_disk_in_the_words_of_a_library(command, monkeypatch, tmp_path):
 def test_a_log_that_cannot_be_written_is_no_traceback():
     words = [sys.executable, "-m", "macroscope", "--log", "/dev/full", "config", "check", "none.yaml"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "macroscope: error: none.yaml: no such file\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "macroscope: error: none.yaml: no such file or folder; give another path\n",
+    )
+
+
+def test_a_log_replaces_only_logs(command, tmp_path):
+    mine, log = tmp_path / "mine.jsonl", tmp_path / "log.txt"
+    mine.write_text("a text\n")
+    code, error = command("--log", mine, "config", "schema", "--output", tmp_path / "schema.json")
+    assert (code, mine.read_text()) == (1, "a text\n")
+    assert error.endswith("mine.jsonl: exists, and is not an earlier output of this command; give another path\n")
+    for folder, status in ((tmp_path, 0), (tmp_path / "schema.json", 1), (tmp_path, 0)):
+        assert command("--log", log, "config", "schema", "--output", folder / "schema.json")[0] == status
+        logging.getLogger("macroscope").handlers[-1].close()
+
+
+def test_a_missing_file_is_named_with_one_of_a_similar_name(command, tmp_path):
+    (tmp_path / "real.jsonl").write_text("a text\n")
+    for name, advice in (
+        ("rael.jsonl", "; did you mean '{}/real.jsonl'?"),
+        ("none/real.jsonl", ", nor is there a folder {}/none"),
+    ):
+        code, error = command("config", "check", tmp_path / name)
+        assert code == 1
+        assert f"{name}: no such file or folder{advice.format(tmp_path)}" in error
 
 
 def test_places_that_cannot_be_written_are_one_sentence(command, tmp_path):

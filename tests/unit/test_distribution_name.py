@@ -111,7 +111,7 @@ def test_the_first_error_says_so_too(beside_theirs):
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         f"macroscope: warning: {SAID} macroscope-text again",
-        "macroscope: error: none.yaml: no such file",
+        "macroscope: error: none.yaml: no such file or folder; give another path",
     ]
 
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from macroscope.document_keys import key_of_text
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import atomic, parse_as
 
 SPLITS = ("train", "valid", "test")
@@ -325,7 +325,7 @@ def _open(path: Path) -> pq.ParquetFile:
     try:
         file = pq.ParquetFile(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
+        raise no_such_file(path) from None
     except (pa.ArrowInvalid, OSError) as error:
         raise MacroscopeError(f"{path}: not a readable Parquet file ({error})") from None
     missing = [name for name in ("id", "split", "sections") if name not in file.schema_arrow.names]

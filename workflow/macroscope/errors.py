@@ -14,6 +14,8 @@ IN_PART = 5
 """Exit status of a run that reports what finished, without what failed."""
 _LONGEST = 2000
 """Most characters of a sentence: it may quote a name or an id of any length."""
+_MOST_NAMES = 10_000
+"""Most names of a folder among which one is sought that is similar to a missing file's."""
 _ADVICE = {
     errno.ENOSPC: "free some and run the same command again",
     errno.EDQUOT: "free some and run the same command again",
@@ -74,6 +76,16 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     if close:
         return f"; did you mean '{close[0]}'?"
     return f"; valid here: {', '.join(names)}" if names else ""
+
+
+def no_such_file(path: str | os.PathLike[str]) -> MacroscopeError:
+    """Return the error about a file or folder that does not exist; it names a similar one beside it."""
+    folder, name = os.path.split(path)
+    if folder and not os.path.isdir(folder):
+        return MacroscopeError(f"{path}: no such file or folder, nor is there a folder {folder}; give another path")
+    close = difflib.get_close_matches(name, os.listdir(folder or ".")[:_MOST_NAMES], n=1, cutoff=0.8)
+    advice = f"did you mean '{os.path.join(folder, close[0])}'?" if close else "give another path"
+    return MacroscopeError(f"{path}: no such file or folder; {advice}")
 
 
 def describe_system_error(error: BaseException) -> str | None:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 
 import psutil
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 
 
 def find_repository(package: Path) -> Path:
@@ -213,7 +213,7 @@ def read_json(path: Path) -> Any:
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
+        raise no_such_file(path) from None
     return parse_json(content, str(path), "")
 
 

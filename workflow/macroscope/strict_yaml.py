@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import require_regular
 
 
@@ -105,7 +105,7 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
+        raise no_such_file(path) from None
     except IsADirectoryError:
         raise MacroscopeError(f"{path}: a folder; name a file of YAML in it") from None
     except (OSError, UnicodeDecodeError) as error:

@@ -40,9 +40,9 @@ from macroscope.errors import (
 )
 from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.orphans import end_with_snakemake
-from macroscope.execution.resource_usage import say_usage
+from macroscope.execution.resource_usage import say_usage, usage_said
 from macroscope.extras import describe_clash, extra_with, name_command
-from macroscope.files import errors_about, write_text
+from macroscope.files import errors_about, require_replaceable, write_text
 
 
 def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None, **others: Any) -> None:
@@ -138,6 +138,9 @@ def _settings(
     logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, must not raise
     log.handlers = [logging.StreamHandler(sys.stderr)]
     if log_file is not None:
+        # A job's log may be that of a killed attempt, without any mark.
+        if log_file.suffix != ".log" and log_file.is_file() and usage_said(log_file) is None:
+            require_replaceable(log_file, FAILED, anywhere=True)
         with errors_about(log_file):
             log_file.parent.mkdir(parents=True, exist_ok=True)
             log.addHandler(logging.FileHandler(log_file, mode="w", encoding="utf-8", errors="backslashreplace"))

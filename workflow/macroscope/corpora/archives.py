@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 
 # Errors that wrong numbers and names in a zip lead to; seeking to a negative offset is an OSError.
 _DAMAGE = (zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, struct.error, OverflowError, ValueError, OSError)
@@ -29,7 +29,7 @@ def open_archive(path: Path) -> Iterator[tarfile.TarFile]:
         If the file is missing, or if it proves damaged while it is read.
     """
     if not path.is_file():
-        raise MacroscopeError(f"{path}: no such file")
+        raise no_such_file(path)
     try:
         with tarfile.open(path) as archive:
             yield archive
@@ -57,7 +57,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         If the file is missing, or not a whole zip.
     """
     if not path.is_file():
-        raise MacroscopeError(f"{path}: no such file")
+        raise no_such_file(path)
     try:
         archive = zipfile.ZipFile(path)
     except (NotImplementedError, *_DAMAGE) as error:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,7 +15,7 @@ _BYTES_AT_ONCE = 1 << 20  # instead of a row group, which may be as large as the
 _BYTES_OF_BATCH = 1 << 28
 """Most bytes of the rows that are unpacked together: a small file may hold long texts."""
 _MOST_TEXT, _MOST_GROWTH = 1 << 26, 200
-"""Characters of a file's texts, and their ratio to its bytes, that no file may exceed both: real texts reach 20."""
+"""Size of a file's texts, and its ratio to that of the file, that no file may exceed both: real texts reach 20."""
 ARROW_MAGIC = (b"ARROW1", b"\xff\xff\xff\xff")
 """First bytes of Arrow's files and streams."""
 
@@ -44,25 +44,21 @@ def read_numbered_rows(
     import pyarrow as pa
 
     if not path.is_file():
-        raise MacroscopeError(f"{path}: no such file")
+        raise no_such_file(path)
     with path.open("rb") as stream:
         kind, opener = ("Arrow", _open_arrow) if stream.read(8).startswith(ARROW_MAGIC) else ("Parquet", _open_parquet)
     number = characters = 0
-    most = max(_MOST_TEXT, _MOST_GROWTH * path.stat().st_size)
     try:
         with ExitStack() as stack:
             schema, batches = opener(path, stack)
             for batch in batches(_columns(schema, wanted, required, path)):
+                _require_size(batch.nbytes, path, f"{path}, row {number + 1:,}")
                 rows = _rows_at_once(batch.nbytes)
                 for start in range(0, batch.num_rows, rows):
                     for row in batch.slice(start, rows).to_pylist():
                         number += 1
                         characters += _count_characters(row)
-                        if characters > most:
-                            raise MacroscopeError(
-                                f"{path}, row {number:,}: the texts are over {_MOST_GROWTH} times as large as the file,"
-                                f" {characters:,} characters; give a file without so many repetitions"
-                            )
+                        _require_size(characters, path, f"{path}, row {number:,}")
                         yield number, row
     except UnicodeDecodeError as error:
         raise MacroscopeError(f"{path}, after row {number:,}: a text is not valid UTF-8 ({error.reason})") from None
@@ -74,6 +70,15 @@ def read_numbered_rows(
 def _rows_at_once(size: int) -> int:
     """Return how many rows to unpack together: a dictionary may hold one text of their whole size for all of them."""
     return max(1, min(_ROWS_AT_ONCE, _BYTES_OF_BATCH // max(1, size)))
+
+
+def _require_size(size: int, path: Path, where: str) -> None:
+    """Check that texts of a size may come from a file."""
+    if size > max(_MOST_TEXT, _MOST_GROWTH * path.stat().st_size):
+        raise MacroscopeError(
+            f"{where}: the texts are over {_MOST_GROWTH} times as large as the file;"
+            " give a file without so many repetitions"
+        )
 
 
 def _count_characters(value: Any) -> int:
@@ -108,10 +113,17 @@ def _open_parquet(path: Path, stack: ExitStack) -> Table:
     import pyarrow.parquet as pq
 
     file = stack.enter_context(pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE))
-
-    groups = map(file.metadata.row_group, range(file.num_row_groups))
+    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
     largest = max((group.total_byte_size for group in groups), default=0)
-    return file.schema_arrow, lambda columns: file.iter_batches(batch_size=_rows_at_once(largest), columns=columns)
+
+    def read(columns: list[str]) -> Iterator["pa.RecordBatch"]:
+        chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+        read_chunks = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
+        # Before any is unpacked, which takes several times the memory.
+        _require_size(sum(chunk.total_uncompressed_size for chunk in read_chunks), path, str(path))
+        return file.iter_batches(batch_size=_rows_at_once(largest), columns=columns)
+
+    return file.schema_arrow, read
 
 
 def _open_arrow(path: Path, stack: ExitStack) -> Table:

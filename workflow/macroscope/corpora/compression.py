@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import require_regular
 
 LARGEST = 1 << 30
@@ -143,7 +143,7 @@ def _opener(path: Path) -> Callable[[Path], Any] | None:
         with path.open("rb") as file:
             first = file.read(8)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
+        raise no_such_file(path) from None
     by_magic = (opener for magic, opener in _BY_MAGIC.items() if first.startswith(magic))
     return next(by_magic, next((opener for mark, opener in _WITHOUT_MARK.items() if mark.match(first)), None))
 

@@ -26,7 +26,7 @@ from macroscope.corpora.plain_text import tidy
 from macroscope.corpora.records import read_identifier, read_numbered_lines
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep, require_whole_characters
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import parse_json
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import UserPath
@@ -139,7 +139,7 @@ def read_reviews(path: Path) -> Iterator[Review]:
     """
     name = path.name.lower()
     if not path.is_file():
-        raise MacroscopeError(f"{path}: no such file")
+        raise no_such_file(path)
     if name.endswith(_LINES):
         return _read_lines(path)
     if name.endswith(".json"):

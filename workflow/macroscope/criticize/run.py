@@ -17,7 +17,7 @@ from macroscope.criticize.folder import lock_folder, require_ours, unlock, write
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.workflow_run import run_workflow
-from macroscope.errors import IN_PART, MacroscopeError
+from macroscope.errors import IN_PART, MacroscopeError, no_such_file
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_client import SERVER
 from macroscope.execution.job_environment import caches
@@ -215,7 +215,7 @@ def _last_error(log_file: Path) -> str:
 
 def _require_usable(path: Path, exists: bool = True) -> None:
     if exists and not path.exists():
-        raise MacroscopeError(f"{path}: no such file or folder")
+        raise no_such_file(path)
     try:
         require_usable(os.path.realpath(path))
     except ValueError as error:

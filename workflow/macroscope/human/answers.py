@@ -82,7 +82,7 @@ def read_key(study: Path) -> dict[str, Any]:
         If it is not the key of a study.
     """
     path = study / KEY if study.is_dir() else study
-    key = read_json(path)
+    key = read_json(path) if path.exists() else None
     if not isinstance(key, dict) or key.get("format") != FORMAT or key.get("version") != VERSION:
         raise MacroscopeError(f"{study}: not the key of a study; give the folder written by `macroscope human sheet`")
     parse_as(Key, path.read_bytes(), str(path))

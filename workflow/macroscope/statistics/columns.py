@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.errors import MacroscopeError, nearest, no_such_file
 from macroscope.resampling import Resampling
 from macroscope.statistics import categorical
 from macroscope.statistics.bootstrap import Interval
@@ -61,7 +61,7 @@ def read_columns(path: Path) -> pd.DataFrame:
         If the file is missing or not a table, or two columns have the same name.
     """
     if not path.exists():
-        raise MacroscopeError(f"{path}: no such file")
+        raise no_such_file(path)
     try:
         table = _csv_columns(path) if path.suffix.lower() == ".csv" else pd.read_parquet(path)
         return table.assign(id=table["id"].map(str, na_action="ignore")) if "id" in table else table

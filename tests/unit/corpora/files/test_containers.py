@@ -429,9 +429,19 @@ def test_one_text_repeated_by_a_dictionary_is_refused_before_it_fills_the_memory
     pq.write_table(pa.table({"text": values}), path, compression="zstd")
     assert path.stat().st_size < 4_000
     with pytest.raises(
-        MacroscopeError, match=r"mine\.parquet, row 11: the texts are over 200 times as large as the file"
+        MacroscopeError, match=r"mine\.parquet, row 1: the texts are over 200 times as large as the file"
     ):
         sum(1 for _ in columnar.read_numbered_rows(path, None))
+
+
+def test_long_texts_of_a_small_parquet_file_are_refused_by_their_declared_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(columnar, "_MOST_TEXT", 1 << 20)
+    path = tmp_path / "mine.parquet"
+    table = pa.table({"text": ["word " * 400_000], "number": [1]})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False)
+    with pytest.raises(MacroscopeError, match=r"mine\.parquet: the texts are over 200 times as large as the file"):
+        next(columnar.read_numbered_rows(path, None))
+    assert list(columnar.read_numbered_rows(path, ("number",))) == [(1, {"number": 1})]
 
 
 def test_large_texts_that_repeat_themselves_are_read(tmp_path, monkeypatch):

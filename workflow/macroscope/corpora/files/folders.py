@@ -12,7 +12,7 @@ from macroscope.corpora.files.containers.separated_texts import describe_lines, 
 from macroscope.corpora.files.layout import Layout, examine, examine_part
 from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Count, Provenance, keep
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import require_regular
 
 _HIDDEN = ("__MACOSX", "__pycache__")
@@ -46,7 +46,7 @@ def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Proven
         provenance.counts += [counts.links, counts.others]
     for path in paths:
         if not path.exists():
-            raise MacroscopeError(f"{path}: no such file or folder")
+            raise no_such_file(path)
         require_regular(path)
         yield from (
             _layouts_of_folder(path, selection, counts, provenance) if path.is_dir() else [_layout(path, selection)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 
 STREAM_START = re.compile(rb"BZh[1-9]1AY&SY")
 _SIGNATURE_BYTES = 10
@@ -241,7 +241,7 @@ def _decompressed(path: Path, offset: int) -> Iterator[bytes]:
         with path.open("rb") as file:
             magic = file.read(3)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
+        raise no_such_file(path) from None
     except IsADirectoryError:
         raise MacroscopeError(f"{path}: is a folder; give the dump file itself") from None
     if magic == b"BZh":

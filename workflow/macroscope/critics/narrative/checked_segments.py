@@ -15,7 +15,7 @@ import numpy as np
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.options import Task
 from macroscope.critics.narratives import Narratives
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import parse_as, require_regular, write_text
 from macroscope.statistics.agreement import Decisions
 
@@ -105,7 +105,7 @@ def read_lines(kind: type[T], path: Path) -> list[T]:
     try:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
+        raise no_such_file(path) from None
     rows = [parse_as(kind, line, f"{path}, line {number}") for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise MacroscopeError(f"{path}: no segments; give a file that `macroscope human` wrote")

@@ -17,7 +17,7 @@ from macroscope.corpora.files.containers.subtitles import SUFFIXES as SUBTITLE_S
 from macroscope.corpora.files.containers.subtitles import open_subtitles
 from macroscope.corpora.files.containers.unreadable import describe_unreadable
 from macroscope.corpora.files.containers.wikiextractor import BEGINNING, open_articles
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import require_regular
 
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", *SUBTITLE_SUFFIXES)
@@ -102,6 +102,6 @@ def _beginning(path: Path) -> bytes:
         with open_bytes(path) as stream:
             return stream.read(_BEGINNING_BYTES)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
+        raise no_such_file(path) from None
     except DAMAGE as error:
         raise_broken(error, str(path))
