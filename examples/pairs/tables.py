@@ -1,13 +1,12 @@
-"""Write the table of pairs (docs/data/pairs.csv) and that of joined numbers anew, from the runs of these configs.
+"""Write the tables of pairs and of joined numbers anew, from the runs of these configs.
 
-    python examples/pairs/tables.py results docs/data/pairs.csv docs/research-notes.md
+    python examples/pairs/tables.py results docs/data/pairs.csv docs/data/joined-numbers.csv
 
 The runs are results/pairs-articles, results/pairs-stories and results/pairs-sections. Entries of a run that is absent
 stay. Prints how many texts have a number, the harmless change that it picks most often, and its pairs with exchanged
 names whose texts differ.
 """
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -48,8 +47,6 @@ RULE_DAMAGES = (
 TEXTS = ("articles", "stories")
 SECTIONS = "sections"
 """Run of the number of coherence, of articles."""
-RULES = "| critic, rule |"
-"""Beginning of the head of the second table."""
 GOAL, MOST_HARMLESS, MANY_TIES = 70, 55, 20
 """Percent."""
 DOSE = "-25"
@@ -94,17 +91,14 @@ class Run:
         return [document.id for document in damaged if document.text != intact[document.id]]
 
 
-def main(results: Path, table: Path, page: Path) -> None:
-    """Rewrite the table, and that of joined numbers in the page."""
+def main(results: Path, table: Path, joined: Path) -> None:
+    """Rewrite the table of pairs, and that of joined numbers."""
     runs = {path.name.removeprefix("pairs-"): Run(path) for path in sorted(results.glob("pairs-*")) if path.is_dir()}
     rows = pd.read_csv(table, dtype=str, keep_default_na=False).to_dict("records")
     pd.DataFrame([fill(row, runs) for row in rows]).to_csv(table, index=False)
     if set(TEXTS) <= set(runs):
-        head, begin, end = re.split(
-            f"(^{re.escape(RULES)}.*\n.*\n)(?:\\|.*\n)*", page.read_text(encoding="utf-8"), flags=re.M
-        )
-        rules = "".join(f"{row}\n" for row in list_rules([runs[name] for name in TEXTS]))
-        page.write_text(head + begin + rules + end, encoding="utf-8")
+        head = pd.read_csv(joined, nrows=0).columns
+        pd.DataFrame(list_rules([runs[name] for name in TEXTS]), columns=head).to_csv(joined, index=False)
     for name in TEXTS:
         if name in runs:
             print(name, *summarise(runs[name]), sep="\n  ")
@@ -123,12 +117,12 @@ def fill(row: dict[str, str], runs: Mapping[str, Run]) -> dict[str, str]:
     return {**row, "percent": percent, "low": low, "high": high, "tied": tied if int(tied) >= MANY_TIES else ""}
 
 
-def list_rules(runs: Sequence[Run]) -> Iterator[str]:
+def list_rules(runs: Sequence[Run]) -> Iterator[list[str]]:
     """Yield the rows of the table of joined numbers: a cell has the damages of `RULE_DAMAGES`, of each run."""
     for number, further in JOINED.items():
         rules = {
             "its number": lambda run, damage, name=number: run.compare(name, damage),
-            f"*{further}* alone": lambda run, damage, name=further: run.compare(name, damage),
+            f"{further} alone": lambda run, damage, name=further: run.compare(name, damage),
             "the larger one": lambda run, damage, name=number: run.compare_larger(name, damage),
         }
         for rule, measure in rules.items():
@@ -138,7 +132,7 @@ def list_rules(runs: Sequence[Run]) -> Iterator[str]:
             ]
             harmless = [max(measure(run, d).value for d in run.damages() if DAMAGES[d].is_harmless) for run in runs]
             cells.append("; ".join(f"{100 * share:.0f}" for share in harmless))
-            yield f"| {' | '.join([f'*{NUMBERS[number][0]}*: {rule}', *cells])} |"
+            yield [f"{NUMBERS[number][0]}: {rule}", *cells]
 
 
 def describe(accuracy: PairAccuracy, is_harmless: bool) -> str:
