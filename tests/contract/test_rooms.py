@@ -29,6 +29,7 @@ FLOORS = [
     {"critics"},
     {"config"},
     {"plan"},
+    {"engine"},
     {"reporting"},
     {"gate", "timelines", "criticize"},
     {"human", "ranking", "sameness", "sensitivity", "sentences"},

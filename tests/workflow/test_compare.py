@@ -13,9 +13,9 @@ import macroscope
 from macroscope.api.comparison import prepare
 from macroscope.criticize.choice import default_critics
 from macroscope.criticize.inputs import GivenFields
-from macroscope.execution.tasks import Machine
-from macroscope.files import REPOSITORY, SNAKEFILE, SNAKEMAKE_PROFILE
-from macroscope.plan.steps import tasks_of
+from macroscope.engine.steps import tasks_of
+from macroscope.engine.tasks import Machine
+from macroscope.files import REPOSITORY, SNAKEFILE, SNAKEMAKE_PROFILE, write_text
 
 pytestmark = pytest.mark.slow
 RUN = "results/criticism"
@@ -48,7 +48,8 @@ def snakemake(folder, *arguments):
 
 def test_the_commands_are_those_of_the_workflow(texts, tmp_path):
     plan = prepare(texts / "real.jsonl", texts / "mine.jsonl", GivenFields(), list(default_critics()), {}, 1, tmp_path)
-    tasks = tasks_of(plan, Machine(2), tmp_path)
+    write_text(tmp_path / plan.config_file, plan.effective_json())
+    tasks = tasks_of(plan, Machine(2), tmp_path, plan.targets())
     printed = snakemake(tmp_path, "--dry-run", "--printshellcmds", "--forceall")
     commands = [shlex.split(line) for line in re.findall(r"^ *python -m macroscope (.*)$", printed, re.MULTILINE)]
     # The workflow's commands have the fingerprint of the code, too.

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -37,10 +38,11 @@ def criticize(tmp_path):
         write_package(tmp_path / "installed", CRITIC, work)
         arguments = map(str, [*command, "--critic", "strings", "--critic", "theirs", "--cores", "2", *options])
         environment = os.environ | {"PYTHONPATH": path}
+        began = time.time()
         done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
-        log = (tmp_path / "judged" / "logs" / "criticize.log").read_text()
-        rules = {*re.findall(r"^(?:local)?rule (\w+):", log, re.MULTILINE)} - {"all"}
-        return done, rules
+        logs = tmp_path / "judged" / "logs" / "criticism"
+        recent = [path.relative_to(logs) for path in logs.rglob("*.log") if path.stat().st_mtime >= began]
+        return done, {path.parts[0].removesuffix(".log") for path in recent}
 
     return call
 

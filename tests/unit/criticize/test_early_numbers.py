@@ -5,6 +5,7 @@ import pytest
 
 from macroscope.config.schema import parse_config
 from macroscope.criticize.early_numbers import HEADING, MOST_SYSTEMS, EarlyNumbers, describe_detectability
+from macroscope.engine.tasks import Task
 from macroscope.matched_length import matched_system
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan import Plan
@@ -47,19 +48,17 @@ def test_without_a_number_there_is_no_line(values):
     assert describe_detectability("strings", _tests(values)) == ""
 
 
-def test_each_critic_is_told_once_and_results_of_earlier_runs_are_not(tmp_path):
+def test_each_critic_is_told_when_its_tests_are_finished(tmp_path):
     plan = Plan(parse_config(CONFIG))
     (corpus,) = {corpus for _, corpus in plan.critics.chapters}
-    paths = {name: tmp_path / plan.critics.place("two_sample_test", name, corpus=corpus) for name in CONFIG["critics"]}
-    for path in paths.values():
-        path.parent.mkdir(parents=True)
-    _tests({"mine": 0.7}).to_csv(paths["strings"], index=False)
-    news = EarlyNumbers(plan, tmp_path)
-    assert news("two_sample_test_strings") == ""
-    _tests({"mine": 0.8}).to_csv(paths["tendencies"], index=False)
-    assert news("compare_tendencies") == ""
-    assert news("two_sample_test_tendencies") == f"{HEADING}\n  tendencies: mine 80 % [70, 90]\n"
-    assert news("two_sample_test_tendencies") == ""
-    paths["strings"].unlink()
-    _tests({"mine": 0.9}).to_csv(paths["strings"], index=False)
-    assert news("two_sample_test_strings") == "  strings: mine 90 % [80, 100]\n"
+    news = EarlyNumbers(plan)
+
+    def finish(critic, value, name="two_sample_test"):
+        path = plan.critics.place("two_sample_test", critic, corpus=corpus)
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        _tests({"mine": value}).to_csv(tmp_path / path, index=False)
+        return news(Task(name, [], [], [path if name == "two_sample_test" else "x.csv"], "", []), tmp_path)
+
+    assert finish("tendencies", 0.8, "compare") == ""
+    assert finish("tendencies", 0.8) == f"{HEADING}\n  tendencies: mine 80 % [70, 90]\n"
+    assert finish("strings", 0.9) == "  strings: mine 90 % [80, 100]\n"

@@ -14,7 +14,7 @@ from macroscope.api.texts import read_texts
 from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
-from macroscope.criticize.folder import lock_folder, require_ours, unlock, write_config
+from macroscope.criticize.folder import lock_folder, require_ours, write_config
 from macroscope.criticize.inputs import names_of_candidates
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
@@ -240,22 +240,6 @@ def test_folders_of_other_things_are_refused(tmp_path):
         write_config(tmp_path / "thesis" / "chapter.tex" / "config.yaml", {"run": "a"}, "snakemake")
 
 
-def test_locks_of_a_killed_run_are_removed_and_those_of_a_living_one_are_not(tmp_path):
-    locks = tmp_path / ".snakemake" / "locks"
-    locks.mkdir(parents=True)
-    (locks / "0.input.lock").write_text("x")
-    living = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "snakemake"], cwd=tmp_path)
-    try:
-        with pytest.raises(MacroscopeError, match=f"another run is working here \\(process {living.pid}\\)"):
-            unlock(tmp_path)
-    finally:
-        living.kill()
-        living.wait()
-    unlock(tmp_path)
-    assert not locks.exists()
-    unlock(tmp_path)
-
-
 def test_a_folder_is_held_by_one_run_even_after_a_kill(tmp_path):
     folder = tmp_path / "judged"
     program = "import sys, time; from pathlib import Path; from macroscope.criticize.folder import lock_folder\n"
@@ -273,20 +257,6 @@ def test_a_folder_is_held_by_one_run_even_after_a_kill(tmp_path):
         pass
     (folder / "results").mkdir()
     require_ours(folder / "config.yaml")  # it was deleted, to be written again
-
-
-def test_another_program_of_an_environment_that_is_called_snakemake_is_no_run(tmp_path):
-    locks = tmp_path / ".snakemake" / "locks"
-    locks.mkdir(parents=True)
-    (locks / "0.input.lock").write_text("x")
-    words = [sys.executable, "-c", "import time; time.sleep(60)", "/envs/snakemake/bin/python"]
-    second = subprocess.Popen(words, cwd=tmp_path)
-    try:
-        unlock(tmp_path)
-    finally:
-        second.kill()
-        second.wait()
-    assert not locks.exists()
 
 
 def test_what_the_jobs_said_stands_in_the_last_line(tmp_path):

@@ -1,28 +1,15 @@
 """The time of a run: an estimate before the first job, the time left while it runs, and all output in a file."""
 
 import io
-import sys
 
 import pytest
 
-from macroscope.criticize.run import _last_error
+from macroscope.criticize.progress import RunProgress
 from macroscope.criticize.time_estimate import RATES, START_SECONDS, TimeEstimate, in_words, job_seconds
-from macroscope.criticize.workflow_run import RunProgress, run_workflow
 from macroscope.critics import critics
+from macroscope.engine.tasks import Task
+from macroscope.missing import Missing
 from macroscope.tables import read_csv
-
-STATS = """\
-Building DAG of jobs...
-Job stats:
-job                  count
------------------  -------
-all                      1
-project_clusters         2
-make_tables              1
-total                    4
-
-Select jobs to execute...
-"""
 
 
 class Clock:
@@ -80,57 +67,40 @@ def test_durations_are_rounded(seconds, words):
     assert in_words(seconds) == words
 
 
+def tasks(*names):
+    return [Task(name, [], [], [], "", []) for name in names]
+
+
+JOBS = tasks("project_clusters", "project_clusters", "make_tables")
+
+
 def test_a_run_shows_an_estimate_then_a_line_every_so_often(tmp_path):
     clock, terminal = Clock(), io.StringIO()
-    progress = RunProgress(10_000, 2, tmp_path / "criticize.log", terminal, clock)
-    lines = io.StringIO(STATS[:40])
-    progress.read(lines)
-    assert terminal.getvalue() == ""
-    progress.read(io.StringIO(STATS[40:]))  # in pieces, as it is written
+    progress = RunProgress(10_000, 2, tmp_path / "logs", lambda task, folder: "", terminal, clock)
+    progress.begin(JOBS)
     assert terminal.getvalue().startswith("3 jobs; estimated time on 2 cores: ")
-    assert str(tmp_path / "criticize.log") in terminal.getvalue()
-    progress.read(io.StringIO("Finished jobid: 3 (Rule: project_clusters)\n"))
+    assert str(tmp_path / "logs") in terminal.getvalue()
+    progress.finish(JOBS[0], tmp_path)
+    progress.tick()
     assert terminal.getvalue().count("\n") == 1
     clock.seconds = 20
-    progress.read(io.StringIO("[Thu Nov 26]\nFinished jobid: 0 (Rule: all)\n4 of 4 steps (100%) done\n"))
+    progress.tick()
     assert terminal.getvalue().splitlines()[1].startswith("1 of 3 jobs, ")
     clock.seconds = 36
-    progress.read(io.StringIO("another line\n"))
+    progress.tick()
     progress.end()
     assert terminal.getvalue().count("\n") == 2, "a line that says nothing new"
 
 
-def test_news_of_a_finished_job_are_shown_once(tmp_path):
+def test_numbers_and_failures_are_shown_when_they_are_known(tmp_path):
     terminal = io.StringIO()
     news = {"project_clusters": "clusters: mine 81 %\n"}
-    progress = RunProgress(10_000, 2, tmp_path / "log", terminal, Clock(), lambda rule: news.pop(rule, ""))
-    progress.read(io.StringIO(STATS))
-    progress.read(io.StringIO("Finished jobid: 3 (Rule: project_clusters)\nFinished jobid: 4 (Rule: write_report)\n"))
-    assert terminal.getvalue().splitlines()[1:] == ["clusters: mine 81 %"]
-
-
-def test_nothing_to_do_shows_nothing(tmp_path):
-    terminal = io.StringIO()
-    progress = RunProgress(10_000, 2, tmp_path / "log", terminal)
-    progress.read(io.StringIO("Building DAG of jobs...\nNothing to be done.\n"))
-    progress.end()
-    assert terminal.getvalue() == ""
-
-
-def test_all_output_is_in_the_file_and_the_status_is_returned(tmp_path, capfd):
-    code = f"import sys; print({STATS!r}); print('an error', file=sys.stderr); sys.exit(3)"
-    log_file = tmp_path / "logs" / "criticize.log"
-    assert run_workflow([sys.executable, "-c", code], log_file, 1000, "2") == 3
-    assert {*STATS.splitlines(), "an error"} <= {*log_file.read_text().splitlines()}
-    said = capfd.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
-
-
-def test_the_last_error_is_named(tmp_path):
-    path = tmp_path / "log"
-    path.write_text('Assuming\nWorkflowError in file "Snakefile", line 3:\nthe package cannot be imported\n  File x\n')
-    assert _last_error(path) == "the package cannot be imported"
-    path.write_text("one\ntwo\n\n")
-    assert _last_error(path) == "two"
-    path.write_text("")
-    assert _last_error(path) == "it printed nothing"
+    progress = RunProgress(10_000, 2, tmp_path, lambda task, folder: news.pop(task.name, ""), terminal, Clock())
+    progress.begin(JOBS)
+    for task in JOBS:
+        progress.finish(task, tmp_path)
+    progress.leave_out([Missing(corpus="wiki", critic="topics", reason="no words", log="a.log")])
+    assert terminal.getvalue().splitlines()[1:] == [
+        "clusters: mine 81 %",
+        "critic 'topics' on 'wiki' failed: no words; see a.log",
+    ]

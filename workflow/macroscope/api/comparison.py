@@ -25,19 +25,16 @@ from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
+from macroscope.engine.pool import Watcher
+from macroscope.engine.run import run_plan
+from macroscope.engine.tasks import Task
 from macroscope.errors import MacroscopeError
-from macroscope.execution.failures import FailedJob, describe_failed
 from macroscope.execution.job_environment import caches
-from macroscope.execution.limits import limits
-from macroscope.execution.local_run import run_tasks
-from macroscope.execution.snakemake_command import shown_command, snakemake_command
-from macroscope.execution.tasks import Machine
 from macroscope.files import write_text
+from macroscope.missing import Missing
 from macroscope.not_asked import NotAsked
 from macroscope.phrases import format_count
 from macroscope.plan import Plan
-from macroscope.plan.second_pass import without_failed
-from macroscope.plan.steps import tasks_of
 from macroscope.progress import without_progress
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS
 from macroscope.tables import write_output
@@ -125,7 +122,7 @@ def compare(
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
         os.environ.update(caches(folder))
-        plan = _make_tables(plan, folder, cores, progress, keep is not None)
+        plan = run_plan(plan, folder, cores, _tables, _Bar("compare", progress), keeps_logs=keep is not None)
     except BaseException as error:
         if keep is None or not (folder / run.CONFIG).exists():  # refused before anything ran: the folder was empty
             shutil.rmtree(folder, ignore_errors=True)
@@ -134,8 +131,7 @@ def compare(
         raise
 
     def make_report() -> None:
-        if failed := _make(plan, folder, plan.targets(), cores, "report" if progress else None):
-            raise MacroscopeError(describe_failed(failed))
+        run_plan(plan, folder, cores, watcher=_Bar("report", progress))
 
     result = Comparison(plan, folder / plan.results, make_report)
     if keep is None:
@@ -143,46 +139,41 @@ def compare(
     return result
 
 
-def _make_tables(plan: Plan, folder: Path, cores: int, progress: bool, is_kept: bool) -> Plan:
-    """Make what a `Comparison` reads, without the critics and systems that fail; return the plan without them.
-
-    Parameters
-    ----------
-    is_kept
-        Whether the folder stays, so that a reader of the reasons finds the logs.
-
-    Raises
-    ------
-    MacroscopeError
-        If nothing is left of the run, with the reasons.
-    """
-    while True:
-        targets = [f"{plan.results}/tables", *plan.reporting.attributions().values()]
-        failed = _make(plan, folder, targets, cores, "compare" if progress else None)
-        if not failed:
-            return plan
-        config = without_failed(plan, failed, targets)
-        if config is None:
-            raise MacroscopeError(describe_failed(failed))
-        for entry in config.missing[len(plan.config.missing) :]:
-            log.warning("%s is missing from the result; it failed: %s", entry.name, entry.reason)
-        missing = config.missing if is_kept else [entry.model_copy(update={"log": ""}) for entry in config.missing]
-        plan = Plan(config.model_copy(update={"missing": missing}))
-        write_text(folder / plan.config_file, plan.effective_json())
-
-
-def _make(plan: Plan, folder: Path, targets: Sequence[str], cores: int, description: str | None) -> list[FailedJob]:
-    """Make files of a run; return the jobs that failed.
+class _Bar(Watcher):
+    """A progress bar of a run.
 
     Parameters
     ----------
     description
-        Words beside the progress bar; None: without a bar.
+        Words beside the bar.
+    is_shown
+        Whether there is one.
     """
-    tasks = tasks_of(plan, Machine(cores, limits()["gpu"]), folder, targets)
-    is_hidden = description is None or not tasks
-    with tqdm(total=len(tasks), desc=description, unit="job", leave=False, disable=is_hidden) as bar:
-        return run_tasks(tasks, folder, cores, lambda task: bar.update(1) and None)
+
+    def __init__(self, description: str, is_shown: bool) -> None:
+        self._description, self._is_shown = description, is_shown
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Show the bar."""
+        self._bar = tqdm(total=len(tasks), desc=self._description, unit="job", leave=False, disable=not self._is_shown)
+
+    def finish(self, task: Task, folder: Path) -> None:
+        """Count a job."""
+        self._bar.update(1)
+
+    def leave_out(self, missing: Sequence[Missing]) -> None:
+        """Warn of what failed."""
+        for entry in missing:
+            log.warning("%s is missing from the result; it failed: %s", entry.name, entry.reason)
+
+    def end(self) -> None:
+        """Remove the bar."""
+        self._bar.close()
+
+
+def _tables(plan: Plan) -> list[str]:
+    """Return what a `Comparison` reads."""
+    return [f"{plan.results}/tables", *plan.reporting.attributions().values()]
 
 
 def prepare(
@@ -209,11 +200,9 @@ def prepare(
         config["critics"][name] |= chosen
     plan = run.plan_of(config)
     _require_enough(profile, profiles)
-    command = shown_command(snakemake_command(folder / run.CONFIG, ["--directory", str(folder), "--cores", "all"]))
-    write_text(folder / run.CONFIG, render_config(config, command))
+    write_text(folder / run.CONFIG, render_config(config, run.command_of(folder)))
     table = table_of(profile, profiles).map(translate)
     write_output(table.rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
-    write_text(folder / plan.results / "config.json", plan.effective_json())
     return plan
 
 

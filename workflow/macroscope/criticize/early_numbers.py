@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from macroscope.engine.tasks import Task
 from macroscope.matched_length import is_matched
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan import Plan
@@ -16,7 +17,6 @@ from macroscope.tables import read_csv
 HEADING = "Detectability as critics finish, 50 % is chance; verdicts and warnings follow at the end:"
 MOST_SYSTEMS = 5
 """Largest number of systems in a line: those that differ most from real text."""
-_RULE = "two_sample_test"
 
 
 class EarlyNumbers:
@@ -26,37 +26,23 @@ class EarlyNumbers:
     ----------
     plan
         Plan of the run.
-    folder
-        Folder in which it runs.
     """
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
-        self._waiting = {
-            (critic, corpus): folder / plan.critics.place(_RULE, critic, corpus=corpus)
+    def __init__(self, plan: Plan) -> None:
+        self._critics = {
+            plan.critics.place("two_sample_test", critic, corpus=corpus): critic
             for (critic, corpus), systems in plan.critics.chapters.items()
             if systems
         }
-        self._before = {chapter: _changed(path) for chapter, path in self._waiting.items()}
         self._is_first = True
 
-    def __call__(self, rule: str) -> str:
-        """Return the new lines after a job of a rule has ended; "" if there are none."""
-        if not rule.startswith(_RULE):
-            return ""
-        finished = [chapter for chapter, path in self._waiting.items() if _changed(path) != self._before[chapter]]
-        lines = [line for critic, corpus in finished if (line := self._take(critic, corpus))]
-        if lines and self._is_first:
-            self._is_first = False
-            lines.insert(0, HEADING)
-        return "".join(f"{line}\n" for line in lines)
-
-    def _take(self, critic: str, corpus: str) -> str:
-        return describe_detectability(critic, read_csv(self._waiting.pop((critic, corpus))))
-
-
-def _changed(path: Path) -> int:
-    """Return when a file was changed, in nanoseconds; 0 if there is none."""
-    return path.stat().st_mtime_ns if path.exists() else 0
+    def __call__(self, task: Task, folder: Path) -> str:
+        """Return the new lines after a task has made its outputs in a folder; "" if there are none."""
+        critic = self._critics.get(task.outputs[0])
+        line = describe_detectability(critic, read_csv(folder / task.outputs[0])) if critic else ""
+        heading = f"{HEADING}\n" if line and self._is_first else ""
+        self._is_first = self._is_first and not line
+        return f"{heading}{line}\n" if line else ""
 
 
 def describe_detectability(critic: str, tests: pd.DataFrame) -> str:

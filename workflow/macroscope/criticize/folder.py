@@ -1,22 +1,17 @@
-"""The folder of `macroscope criticize`: its config, which a user may edit, and the locks that killed runs leave."""
+"""The folder of `macroscope criticize`: its config, which a user may edit, and the lock of the run that works in it."""
 
 import fcntl
 import hashlib
-import logging
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
 import yaml
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
-
-log = logging.getLogger("macroscope")
 
 _LOCK = ".macroscope.lock"
 _FIRST_LINE = "# Written by `macroscope criticize`; edit what you like and run again:"
@@ -95,39 +90,10 @@ def lock_folder(folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
-            raise _occupied(folder, file.read()) from None
+            raise MacroscopeError(
+                f"{folder}: another run is working here (process {file.read()}); wait for it, or give another --output"
+            ) from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
-
-
-def _occupied(folder: Path, process: object) -> MacroscopeError:
-    advice = "wait for it, or give another --output"
-    return MacroscopeError(f"{folder}: another run is working here (process {process}); {advice}")
-
-
-def unlock(folder: Path) -> None:
-    """Remove the locks of a killed Snakemake from a folder in which none is running.
-
-    Raises
-    ------
-    MacroscopeError
-        If a Snakemake is running there.
-    """
-    locks = folder / ".snakemake" / "locks"
-    if not locks.is_dir() or not any(locks.iterdir()):
-        return
-    if running := next(filter(lambda process: _runs_in(process, folder), psutil.process_iter()), None):
-        raise _occupied(folder, running.pid)
-    log.info("%s: removing the locks that a killed run left", folder)
-    shutil.rmtree(locks)
-
-
-def _runs_in(process: psutil.Process, folder: Path) -> bool:
-    try:
-        # Compare whole words: an environment may be named snakemake, and be in the path of any Python that runs.
-        is_snakemake = any(Path(word).name == "snakemake" for word in process.cmdline())
-        return is_snakemake and Path(process.cwd()) == folder
-    except (psutil.Error, OSError):
-        return False

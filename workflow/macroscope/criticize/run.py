@@ -2,8 +2,6 @@
 
 import logging
 import os
-import re
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,30 +11,23 @@ import pandas as pd
 from macroscope.config.schema import load_config, parse_config
 from macroscope.criticize.choice import Choice
 from macroscope.criticize.early_numbers import EarlyNumbers
-from macroscope.criticize.folder import lock_folder, require_ours, unlock, write_config
+from macroscope.criticize.folder import lock_folder, require_ours, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
-from macroscope.criticize.workflow_run import run_workflow
-from macroscope.errors import IN_PART, MacroscopeError, no_such_file
-from macroscope.execution.failures import reasons_of_failure
-from macroscope.execution.job_client import SERVER
+from macroscope.criticize.progress import RunProgress
+from macroscope.engine.run import run_plan
+from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.execution.job_environment import caches
-from macroscope.execution.job_pool import job_server
 from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.files import atomic, require_folder
-from macroscope.missing import UNFINISHED
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, require_usable
 from macroscope.plan import Plan
-from macroscope.plan.steps import modules_of
 from macroscope.tables import write_csv
 
 RUN = "criticism"
 CONFIG, PROFILE_TABLE = "config.yaml", "profile.csv"
 """Files in the output folder: the config and the profile of the texts."""
-RUN_LOG = "criticize.log"
-"""File among the logs with all that Snakemake and its jobs print."""
-_ERROR = re.compile(r"\w*(?:Error|Exception)\b.*:$")
 VALID_SHARE, TEST_SHARE = 0.1, 0.3
 
 log = logging.getLogger("macroscope")
@@ -160,10 +151,9 @@ def plan_of(config: Mapping[str, Any]) -> Plan:
 def criticize(
     config: Mapping[str, Any], profiles: Sequence[Profile], profile: pd.DataFrame, output: Path, cores: str
 ) -> Plan:
-    """Write a config and a profile to the folder `output`, run the workflow there, and return its plan.
+    """Write a config and a profile to the folder `output`, make its report there, and return the plan of what it has.
 
-    A config that was edited since it was written is used as it is. If a critic fails, the report is made without it
-    (`plan.second_pass`).
+    A config that was edited since it was written is used as it is. If a critic fails, the report is made without it.
 
     Parameters
     ----------
@@ -175,42 +165,29 @@ def criticize(
     Raises
     ------
     MacroscopeError
-        If the folder holds other files, another run works in it, or the workflow failed and made no report.
+        If the folder holds other files, another run works in it, or so much failed that there is no report.
     """
     path = require_output(output)
-    with lock_folder(path.parent):
-        command = snakemake_command(path, ["--directory", str(path.parent), "--cores", cores])
+    folder = path.parent
+    with lock_folder(folder):
         plan = plan_of(config)
-        if write_config(path, config, shown_command(command)):
+        if write_config(path, config, command_of(folder)):
             with atomic(path.with_name(PROFILE_TABLE)) as temporary:
                 write_csv(profile, temporary)
         else:
             log.warning("%s was edited and is used as it is; delete it to have it written again", path)
             plan = Plan(load_config(path))
-        unlock(path.parent)
-        os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
-        began, log_file = time.time(), output / "logs" / RUN_LOG
+            plan.require_extras()
+        os.environ.update(caches(folder))  # for libraries that are imported after the run, too
+        number = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
         words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
-        mark = path.parent / plan.results / UNFINISHED
-        if mark.parent.is_dir():
-            mark.write_text(str(os.getpid()))  # Snakemake begins seconds later, and finds its parent's number in it
-        with job_server(path.parent, modules_of(plan, path.parent)) as server:
-            status = run_workflow(command, log_file, words, cores, {SERVER: server}, EarlyNumbers(plan, path.parent))
-        if status not in (0, IN_PART):
-            reasons = reasons_of_failure(output / "logs", began) or [f"{_last_error(log_file)} ({log_file})"]
-            raise MacroscopeError(
-                f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"
-            )
-        mark.unlink(missing_ok=True)  # if nothing was to be done
-        return plan
+        progress = RunProgress(words, number, output / "logs", EarlyNumbers(plan))
+        return run_plan(plan, folder, number, watcher=progress)
 
 
-def _last_error(log_file: Path) -> str:
-    """Return the line of Snakemake's last error, or the last line."""
-    lines = [line.strip() for line in log_file.read_text(encoding="utf-8", errors="replace").splitlines()]
-    lines = [line for line in lines if line] or ["it printed nothing"]
-    errors = [number for number, line in enumerate(lines[:-1]) if _ERROR.match(line)]
-    return lines[errors[-1] + 1] if errors else lines[-1]
+def command_of(folder: Path) -> str:
+    """Return the command with which Snakemake runs the config in a folder, for people to type."""
+    return shown_command(snakemake_command(folder / CONFIG, ["--directory", str(folder), "--cores", "all"]))
 
 
 def _require_usable(path: Path, exists: bool = True) -> None:

@@ -47,7 +47,7 @@ class UserFiles:
     def __init__(self, made: Iterable[str]) -> None:
         self.made = tuple(f"{folder}/" for folder in made)
         self.flag: Callable[[str], str] = str
-        self._digests = _Digests(NOTE)
+        self._digests = Digests()
 
     def inputs(self, job: Job) -> Mapping[str, str | Function]:
         """Return the inputs of a job's rule."""
@@ -79,16 +79,7 @@ class UserFiles:
 
     def digest(self, paths: Iterable[str]) -> str:
         """Return a digest of the names and contents of the user's files among paths, and in folders among these."""
-        files = [entry for path in paths if self._is_users(path) for entry in self._entries(path)]
-        self._digests.save()
-        return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if files else ""
-
-    def _entries(self, path: str) -> list[tuple[str, str]]:
-        """Return the (path below a folder, digest) of a file or of the files in a folder, which may move."""
-        if not os.path.isdir(path):
-            return [("", self._digests[path])] if os.path.isfile(path) else []
-        below = (os.path.join(root, name) for root, _, inside in os.walk(path) for name in inside)
-        return [(os.path.relpath(file, path), self._digests[file]) for file in sorted(below) if os.path.isfile(file)]
+        return self._digests(*(path for path in paths if self._is_users(path)))
 
     def _is_users(self, path: str) -> bool:
         return not path.startswith(self.made)
@@ -104,20 +95,38 @@ def _paths(source: Source, wildcards: Wildcards) -> Iterable[str]:
     return [paths] if isinstance(paths, str) else paths
 
 
-class _Digests:
+class Digests:
     """Digests of files, each read once by a process, and large ones once by all.
 
     A noted digest counts as long as the file's identity, size, and the time of its last change as the system keeps it
     (ctime, which no copy or `touch` sets) are the same.
+
+    Parameters
+    ----------
+    folder
+        Folder that paths are relative to, in which the digests of large files are noted.
     """
 
-    def __init__(self, note: Path) -> None:
-        self._note = note
+    def __init__(self, folder: Path = Path()) -> None:
+        self._folder, self._note = folder, folder / NOTE
         self._noted: dict[str, list[Any]] | None = None
         self._read: dict[tuple[str, tuple[int, ...]], str] = {}
         self._is_changed = False
 
-    def __getitem__(self, path: str) -> str:
+    def __call__(self, *paths: str) -> str:
+        """Return a digest of the names and contents of files, and of those in folders; "" if there are none."""
+        files = [entry for path in paths for entry in self._entries(os.path.join(self._folder, path))]
+        self._save()
+        return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if files else ""
+
+    def _entries(self, path: str) -> list[tuple[str, str]]:
+        """Return the (path below a folder, digest) of a file or of the files in a folder, which may move."""
+        if not os.path.isdir(path):
+            return [("", self._of_file(path))] if os.path.isfile(path) else []
+        below = (os.path.join(root, name) for root, _, inside in os.walk(path) for name in inside)
+        return [(os.path.relpath(file, path), self._of_file(file)) for file in sorted(below) if os.path.isfile(file)]
+
+    def _of_file(self, path: str) -> str:
         state = _state(path)
         key = (os.path.abspath(path), state)
         if key not in self._read:
@@ -136,7 +145,7 @@ class _Digests:
             self._is_changed = True
         return digest
 
-    def save(self) -> None:
+    def _save(self) -> None:
         """Note the new digests of large files, if the working directory can be written."""
         if self._is_changed and self._noted is not None:
             self._is_changed = False

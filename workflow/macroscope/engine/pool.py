@@ -1,45 +1,76 @@
-"""A run without Snakemake: its tasks, each as soon as its inputs exist, in processes forked by a job server."""
+"""Run tasks on this machine: each as soon as its inputs exist, in processes forked by a job server."""
 
 import os
 import select
+import shutil
 import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from macroscope.engine.manifest import Manifest
+from macroscope.engine.tasks import Machine, Task
 from macroscope.execution.failures import FailedJob
 from macroscope.execution.job_client import read_status, submit
 from macroscope.execution.job_pool import job_server
 from macroscope.execution.job_server import THREADS
-from macroscope.execution.tasks import Task
+from macroscope.missing import Missing
 
 PRINTED = "jobs.out"
 """File with all that the tasks print. It is not a log (*.log): each task has its own, where its failure is read."""
+TICK_SECONDS = 0.5
+"""Longest time between two calls of `Watcher.tick`."""
+
+
+class Watcher:
+    """What is told of a run while it goes on; this one ignores it."""
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Learn which tasks will run."""
+
+    def finish(self, task: Task, folder: Path) -> None:
+        """Learn that a task has made its outputs in a folder."""
+
+    def leave_out(self, missing: Sequence[Missing]) -> None:
+        """Learn which parts of the run failed and will be missing from its tables."""
+
+    def tick(self) -> None:
+        """Learn that time has passed."""
+
+    def end(self) -> None:
+        """Learn that no task runs any more."""
 
 
 def run_tasks(
-    tasks: Sequence[Task], folder: Path, cores: int, finished: Callable[[Task], None] = lambda task: None
+    tasks: Sequence[Task], folder: Path, machine: Machine, manifest: Manifest, watcher: Watcher
 ) -> list[FailedJob]:
-    """Run tasks in a folder, several at the same time; return those that failed. All that need none of these run.
+    """Run the tasks of which the manifest does not know that they are done; return those that failed.
+
+    All run that need none of the failed ones.
 
     Parameters
     ----------
     tasks
         The tasks, each after those that make its inputs.
-    cores
-        Number of cores: the threads of the tasks that run at the same time add up to no more.
-    finished
-        Function that is called after each task that has made its outputs.
+    folder
+        Folder of the run, which their paths are relative to.
+    machine
+        What the tasks that run at the same time may use together.
     """
+    todo = [task for task in tasks if not manifest.is_done(task)]
+    if not todo:
+        return []
     (folder / "logs").mkdir(parents=True, exist_ok=True)
-    modules = list(dict.fromkeys(module for task in tasks for module in task.modules))
+    modules = list(dict.fromkeys(module for task in todo for module in task.modules))
+    watcher.begin(todo)
     with job_server(folder, modules) as server, (folder / "logs" / PRINTED).open("ab") as output:
-        pool = _Pool(server, folder, cores, output.fileno())
+        pool = _Pool(server, folder, machine, output.fileno(), manifest, watcher)
         try:
-            return pool.run(tasks, finished)
+            return pool.run(todo)
         finally:
             pool.end()
+            watcher.end()
 
 
 @dataclass
@@ -50,21 +81,23 @@ class _Pool:
     ----------
     server
         Path of the job server's socket.
-    folder, cores
-        See `run_tasks`.
     output
         File descriptor for what the tasks print.
+    folder, machine, manifest, watcher
+        See `run_tasks`.
     running
         Connection to the server -> task and the time when it began.
     """
 
     server: str
     folder: Path
-    cores: int
+    machine: Machine
     output: int
+    manifest: Manifest
+    watcher: Watcher
     running: dict[socket.socket, tuple[Task, float]] = field(default_factory=dict)
 
-    def run(self, tasks: Sequence[Task], finished: Callable[[Task], None]) -> list[FailedJob]:
+    def run(self, tasks: Sequence[Task]) -> list[FailedJob]:
         """Run the tasks to the end, except those that need the outputs of one that failed; return the failed ones."""
         failed: list[FailedJob] = []
         waiting = dict(enumerate(tasks))
@@ -73,7 +106,7 @@ class _Pool:
         while waiting or self.running:
             ready = sorted((number for number in waiting if not missing[number]), key=lambda n: -urgency[n])
             for number in ready:
-                if not self.running or waiting[number].threads <= self._free():
+                if self._fits(waiting[number]):
                     self._start(waiting.pop(number))
             for task, is_made in self._wait():
                 if not is_made:
@@ -82,7 +115,8 @@ class _Pool:
                 made = set(task.outputs)
                 for needed in missing.values():
                     needed -= made
-                finished(task)
+                self.manifest.record(task)
+                self.watcher.finish(task, self.folder)
         return failed
 
     def end(self) -> None:
@@ -90,26 +124,34 @@ class _Pool:
         for connection in self.running:
             connection.close()
 
-    def _free(self) -> int:
-        return self.cores - sum(task.threads for task, _ in self.running.values())
+    def _fits(self, task: Task) -> bool:
+        """Return whether the machine has room for a task beside those that run; alone, each may run."""
+        together = [task.uses, *(running.uses for running, _ in self.running.values())]
+        return not self.running or (
+            sum(uses.threads for uses in together) <= self.machine.threads
+            and sum(uses.gpus for uses in together) <= self.machine.gpus
+            and sum(uses.megabytes for uses in together) <= self.machine.megabytes
+        )
 
     def _start(self, task: Task) -> None:
-        environment = os.environ | {THREADS: str(task.threads)}
+        self.manifest.forget(task)
+        for output in task.outputs:
+            _remove(self.folder / output)
+        environment = os.environ | {THREADS: str(task.uses.threads)}
         words = ["--log", task.log, *task.words]
         connection = submit(self.server, words, str(self.folder), environment, (self.output, self.output))
         self.running[connection] = task, time.monotonic()
 
-    def _wait(self) -> Iterable[tuple[Task, bool]]:
-        """Wait for at least one task; return those that have ended, and whether each has made its outputs."""
-        ended = []
-        for connection in select.select(list(self.running), [], [])[0]:
+    def _wait(self) -> Iterator[tuple[Task, bool]]:
+        """Wait until a task ends, or for a tick; yield those that have ended, and whether each has made its outputs."""
+        for connection in select.select(list(self.running), [], [], TICK_SECONDS)[0]:
             task, began = self.running.pop(connection)
             status = read_status(connection)
             connection.close()
             if not status:
                 _write_benchmark(self.folder / task.log, time.monotonic() - began)
-            ended.append((task, not status))
-        return ended
+            yield task, not status
+        self.watcher.tick()
 
 
 def _leave_out(waiting: dict[int, Task], failed: Task) -> frozenset[str]:
@@ -137,6 +179,14 @@ def _urgency(tasks: Sequence[Task]) -> list[int]:
             if name in maker:
                 urgency[maker[name]] = max(urgency[maker[name]], urgency[number])
     return urgency
+
+
+def _remove(path: Path) -> None:
+    """Remove an earlier output: a task must not find parts of it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _write_benchmark(log: Path, seconds: float) -> None:

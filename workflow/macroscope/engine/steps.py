@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.errors import MacroscopeError
-from macroscope.execution.tasks import Files, Machine, Step, Task, find_tasks, step_of_job
+from macroscope.engine.tasks import Files, Machine, Step, Task, find_tasks, step_of_job
 from macroscope.plan.critics import PLACES
 
 if TYPE_CHECKING:
@@ -26,15 +25,13 @@ def steps(plan: "Plan") -> list[Step]:
     return [_of_run(step, plan.config.run, plan.constraints()) for step in all_steps]
 
 
-def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str] | None = None) -> list[Task]:
-    """Return the tasks of a run in an order in which each finds its inputs.
+def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str]) -> list[Task]:
+    """Return the tasks that make files of a run, in an order in which each finds its inputs.
 
     Parameters
     ----------
     folder
         Folder of the run.
-    targets
-        Files to make; those that are there already are taken as they are. Default: everything, anew.
 
     Raises
     ------
@@ -43,21 +40,9 @@ def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str
     """
 
     def exists(path: str) -> bool:
-        return path == plan.config_file or (folder / path).exists()
+        return (folder / path).exists()
 
-    tasks = find_tasks(steps(plan), plan.targets() if targets is None else targets, machine, exists)
-    if targets is None:
-        return tasks
-    return [task for task in tasks if not all((folder / output).exists() for output in task.outputs)]
-
-
-def modules_of(plan: "Plan", folder: Path) -> list[str]:
-    """Return the modules of a run's jobs, those of the first jobs first; none if only the workflow knows the jobs."""
-    try:
-        tasks = tasks_of(plan, Machine(1), folder)
-    except MacroscopeError:
-        return []
-    return list(dict.fromkeys(module for task in tasks for module in task.modules))
+    return find_tasks(steps(plan), targets, machine, exists)
 
 
 def _of_run(step: Step, run: str, constraints: Mapping[str, str]) -> Step:
@@ -91,7 +76,26 @@ def _corpora_steps(plan: "Plan") -> list[Step]:
             *("--section-types", outputs["section_types"], *inputs["parts"]),
         ]
 
+    def simulate(kind: str) -> Step:
+        options = corpora.simulation_options(kind)
+        return Step(
+            name=f"simulate_{kind}",
+            inputs={},
+            outputs={
+                "raw": f"{_CORPUS}/raw/{corpora.simulations[kind].raw}",
+                "process": PLACES["process"],
+            },
+            log=f"logs/<run>/simulate_{kind}/{{corpus}}.log",
+            words=lambda wildcards, inputs, outputs, machine: [
+                *("corpora", "simulate", "--options", options(wildcards), "--seed", str(plan.config.seed)),
+                *("--raw", outputs["raw"], "--truth", str(Path(outputs["process"]).parent)),
+            ],
+            modules=corpora.simulating_module(kind),
+            constraints={"corpus": corpora.simulated(kind)},
+        )
+
     return [
+        *(simulate(kind) for kind in corpora.simulations),
         Step(
             name="extract_documents",
             inputs={"raw": corpora.raw_part},
@@ -100,6 +104,7 @@ def _corpora_steps(plan: "Plan") -> list[Step]:
             words=extract,
             modules=corpora.reading_module,
             threads=corpora.reading_threads,
+            megabytes=3000,
         ),
         Step(
             name="prepare_documents",
@@ -111,6 +116,7 @@ def _corpora_steps(plan: "Plan") -> list[Step]:
             log="logs/<run>/prepare_documents/{corpus}.log",
             words=prepare,
             modules="macroscope.corpora.prepare",
+            megabytes=4000,
         ),
     ]
 
@@ -130,6 +136,7 @@ def _reporting_steps(plan: "Plan") -> list[Step]:
                 *("reporting", words[0], "--config", config, *words[1:]),
                 *(("--processes", str(machine.threads)) if "threads" in more else ()),
             ],
+            megabytes=4000,
             **more,
         )
 

@@ -1,7 +1,7 @@
 """Tasks: the commands of a run with their files, in an order in which each finds its inputs.
 
-A step is a rule without Snakemake: the same patterns of files, and the words of the same command. The executor of
-`local_run` runs tasks; the workflow runs the rules.
+A step is a rule without Snakemake: the same patterns of files, and the words of the same command. `engine.pool` runs
+tasks; the workflow runs the rules.
 """
 
 import re
@@ -51,12 +51,13 @@ class Machine:
 
     Attributes
     ----------
-    threads, gpus
-        Numbers of cores and of GPUs.
+    threads, gpus, megabytes
+        Numbers of cores and of GPUs, and memory in MB.
     """
 
     threads: int
     gpus: int = 0
+    megabytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,12 @@ class Task:
         Paths relative to the working directory.
     modules
         Dotted names of the modules that it runs.
-    threads, minutes
-        Cores that it uses, and the longest time that is expected: long tasks begin first.
+    recipe
+        What determines its outputs, besides its inputs: its words on any machine, and the version of its stage.
+    uses
+        The part of the machine that it uses.
+    minutes
+        The longest time that is expected: long tasks begin first.
     """
 
     name: str
@@ -83,7 +88,8 @@ class Task:
     outputs: list[str]
     log: str
     modules: list[str]
-    threads: int = 1
+    recipe: list[str] = field(default_factory=list)
+    uses: Machine = Machine(1)
     minutes: int = 0
 
 
@@ -103,7 +109,7 @@ class Step:
         Path of the log, with the wildcards of the outputs.
     words
         Function of wildcards, inputs, outputs and `Machine` that returns the arguments of `python -m macroscope`.
-    modules, threads
+    modules, threads, gpus, megabytes
         See `Job`; a value or a function of the wildcards.
     constraints
         Wildcard -> regular expression.
@@ -118,6 +124,8 @@ class Step:
     words: Callable[[Any, Files, Mapping[str, str], Machine], list[str]]
     modules: Any
     threads: Any = 1
+    gpus: Any = 0
+    megabytes: Any = 2000
     constraints: Mapping[str, str] = field(default_factory=dict)
     minutes: int = 0
 
@@ -136,16 +144,21 @@ class Step:
         """Return the task that makes the outputs with these wildcards."""
         inputs = {name: _fill_input(given, wildcards) for name, given in self.inputs.items()}
         outputs = {name: wildcards.fill(pattern) for name, pattern in self.outputs.items()}
-        share = Machine(max(1, min(machine.threads, _value(self.threads, wildcards))), machine.gpus)
+        uses = Machine(
+            max(1, min(machine.threads, _value(self.threads, wildcards))),
+            min(machine.gpus, _value(self.gpus, wildcards)),
+            _value(self.megabytes, wildcards),
+        )
         modules = _value(self.modules, wildcards)
         return Task(
             name=self.name,
-            words=self.words(wildcards, inputs, outputs, share),
+            words=self.words(wildcards, inputs, outputs, uses),
             inputs=list(_flat(inputs.values())),
             outputs=list(outputs.values()),
             log=wildcards.fill(self.log),
             modules=[modules] if isinstance(modules, str) else list(modules),
-            threads=share.threads,
+            recipe=self.words(wildcards, inputs, outputs, Machine(1)),
+            uses=uses,
             minutes=self.minutes,
         )
 
@@ -154,10 +167,9 @@ def step_of_job(job: Job) -> Step:
     """Return the step of a job of the plan."""
 
     def words(wildcards: Any, inputs: Files, outputs: Mapping[str, str], machine: Machine) -> list[str]:
-        gpus = min(machine.gpus, _value(job.resources.gpus, wildcards))
         return [
             *job.command.split(),
-            *job.input_flags(wildcards, inputs, machine.threads, {"gpu": gpus}),
+            *job.input_flags(wildcards, inputs, machine.threads, {"gpu": machine.gpus}),
             *job.values(wildcards),
             *job.output_flags(wildcards, outputs),
             *("--options", job.options(wildcards), "--output", outputs[OUTPUT]),
@@ -171,6 +183,8 @@ def step_of_job(job: Job) -> Step:
         words=words,
         modules=job.modules,
         threads=job.resources.threads,
+        gpus=job.resources.gpus,
+        megabytes=job.resources.megabytes,
         constraints=job.constraints,
         minutes=job.stage.minutes,
     )
@@ -200,7 +214,9 @@ def find_tasks(
         step, wildcards = next(((s, w) for s in steps if (w := s.match(path)) is not None), (None, None))
         if step is None or wildcards is None:
             if not exists(path):
-                raise MacroscopeError(f"{path}: no such file, and no step without the workflow makes it; run snakemake")
+                raise MacroscopeError(
+                    f"{path}: no such file, and only the workflow makes it; run the config with snakemake"
+                )
             made_by[path] = None
             return
         task = step.task(wildcards, machine)

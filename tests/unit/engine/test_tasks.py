@@ -2,8 +2,8 @@
 
 import pytest
 
+from macroscope.engine.tasks import Machine, Step, TaskWildcards, find_tasks, step_of_job
 from macroscope.errors import MacroscopeError
-from macroscope.execution.tasks import Machine, Step, TaskWildcards, find_tasks, step_of_job
 from macroscope.jobs import OUTPUT, Job, Resources
 from macroscope.stages import Stage
 
@@ -59,7 +59,7 @@ def test_wildcards_are_attributes_and_items():
 @pytest.mark.parametrize(("wanted", "cores", "threads"), [(4, 2, 2), (1, 2, 1), (4, 8, 4)])
 def test_a_task_has_the_threads_that_it_wants_and_the_machine_has(wanted, cores, threads):
     (task,) = tasks("x", steps=[step("figures", {}, "x", threads=lambda w: wanted)], cores=cores)
-    assert task.threads == threads
+    assert task.uses.threads == threads
 
 
 def test_a_job_of_the_plan_is_a_task_with_the_words_of_its_rule():

@@ -1,0 +1,84 @@
+"""Make the files of a run on this machine, without what fails."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from macroscope.engine.manifest import FILE, Manifest
+from macroscope.engine.pool import Watcher, run_tasks
+from macroscope.engine.steps import tasks_of
+from macroscope.engine.tasks import Machine
+from macroscope.errors import MacroscopeError
+from macroscope.execution.failures import describe_failed
+from macroscope.execution.limits import limits
+from macroscope.files import write_text
+from macroscope.missing import UNFINISHED, rules_with_failed_stages
+from macroscope.plan import FINISHED, Plan
+from macroscope.plan.second_pass import without_failed
+from macroscope.plan.user_files import Digests
+
+Targets = Callable[[Plan], Sequence[str]]
+"""Function of a plan that returns the files to make."""
+
+
+def run_plan(
+    plan: Plan,
+    folder: Path,
+    cores: int,
+    targets: Targets = Plan.targets,
+    watcher: Watcher | None = None,
+    keeps_logs: bool = True,
+) -> Plan:
+    """Make the files of a run that are not done yet, without what fails; return the plan of what was made.
+
+    Killed and called again, it goes on where it stopped; called again after failures, it tries only what failed.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run, which the plan's paths are relative to.
+    cores
+        Number of cores: the threads of the tasks that run at the same time add up to no more.
+    targets
+        Function that returns the files to make; default: all.
+    watcher
+        What is told of the run while it goes on.
+    keeps_logs
+        Whether the folder stays, so that a reader of the reasons finds the logs.
+
+    Raises
+    ------
+    MacroscopeError
+        If nothing is left of the run, with the reasons.
+    """
+    watcher = watcher or Watcher()
+    results = folder / plan.results
+    results.mkdir(parents=True, exist_ok=True)
+    (results / UNFINISHED).touch()  # from now on, its texts may be newer than its tables
+    while True:
+        write_text(folder / plan.config_file, plan.effective_json())
+        machine, wanted = _machine(cores), list(targets(plan))
+        tasks = tasks_of(plan, machine, folder, wanted)
+        manifest = Manifest(folder, f"{plan.results}/{FILE}", tasks, Digests(folder))
+        repeated = rules_with_failed_stages(results)
+        for task in tasks:
+            if task.name in repeated:
+                manifest.forget(task)
+        failed = run_tasks(tasks, folder, machine, manifest, watcher)
+        if not failed:
+            break
+        config = without_failed(plan, failed, wanted)
+        if config is None:
+            raise MacroscopeError(describe_failed(failed))
+        new = config.missing[len(plan.config.missing) :]
+        watcher.leave_out(new)
+        missing = [entry if keeps_logs else entry.model_copy(update={"log": ""}) for entry in new]
+        plan = Plan(config.model_copy(update={"missing": [*plan.config.missing, *missing]}))
+    if not plan.config.missing:
+        (results / FINISHED).unlink(missing_ok=True)
+    (results / UNFINISHED).unlink(missing_ok=True)
+    return plan
+
+
+def _machine(cores: int) -> Machine:
+    available = limits()
+    return Machine(cores, available["gpu"], available["mem_mb"])
