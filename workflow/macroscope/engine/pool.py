@@ -98,8 +98,11 @@ class _Pool:
     running: dict[socket.socket, tuple[Task, float]] = field(default_factory=dict)
 
     def run(self, tasks: Sequence[Task]) -> list[FailedJob]:
-        """Run the tasks to the end, except those that need the outputs of one that failed; return the failed ones."""
-        failed: list[FailedJob] = []
+        """Run the tasks to the end, except those that need the outputs of one that failed; return the failed ones.
+
+        They are sorted by log, so that two runs name the same log as the reason for a critic.
+        """
+        failed: list[Task] = []
         waiting = dict(enumerate(tasks))
         missing = _inputs_to_make(tasks)
         urgency = _urgency(tasks)
@@ -110,14 +113,17 @@ class _Pool:
                     self._start(waiting.pop(number))
             for task, is_made in self._wait():
                 if not is_made:
-                    failed.append(FailedJob(task.log, _leave_out(waiting, task), self.folder))
+                    failed.append(task)
+                    left_out = _unmade(task, tasks)
+                    waiting = {n: other for n, other in waiting.items() if left_out.isdisjoint(other.outputs)}
                     continue
                 made = set(task.outputs)
                 for needed in missing.values():
                     needed -= made
                 self.manifest.record(task)
                 self.watcher.finish(task, self.folder)
-        return failed
+        failed.sort(key=lambda task: task.log)
+        return [FailedJob(task.log, _unmade(task, tasks), self.folder) for task in failed]
 
     def end(self) -> None:
         """End the running tasks: the server ends a task whose connection is closed."""
@@ -154,12 +160,12 @@ class _Pool:
         self.watcher.tick()
 
 
-def _leave_out(waiting: dict[int, Task], failed: Task) -> frozenset[str]:
-    """Remove the tasks that need a failed one, directly or not; return the outputs of all of them."""
+def _unmade(failed: Task, tasks: Sequence[Task]) -> frozenset[str]:
+    """Return the outputs of a task and of all that need these, directly or not."""
     unmade = set(failed.outputs)
-    for number, task in list(waiting.items()):  # each task stands after those that make its inputs
+    for task in tasks:  # each stands after those that make its inputs
         if unmade.intersection(task.inputs):
-            unmade.update(waiting.pop(number).outputs)
+            unmade.update(task.outputs)
     return frozenset(unmade)
 
 
