@@ -168,7 +168,8 @@ def test_a_run_whose_critic_has_no_report_ends_so_and_goes_on_when_it_is_repaire
     command = [sys.executable, "-m", "macroscope", "run", "--config", "config.yaml", "--cores", "2"]
     path = os.pathsep.join([str(REPOSITORY / "workflow"), str(tmp_path / "installed")])
     work, environment = tmp_path / "judged", os.environ | {"PYTHONPATH": path}
-    shutil.rmtree(work / "results" / "criticism" / "tables")
+    for name in ("tables", "report.html"):
+        shutil.move(work / "results" / "criticism" / name, tmp_path / f"first-{name}")
     for _ in range(2):  # the second call has nothing else to do
         done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == IN_PART, done.stdout[-3000:] + done.stderr[-3000:]
@@ -178,7 +179,3 @@ def test_a_run_whose_critic_has_no_report_ends_so_and_goes_on_when_it_is_repaire
     third, rules = criticize(WORK)
     assert third.returncode == 0, third.stdout[-3000:] + third.stderr[-3000:]
     assert "make_tables" in rules
-    done = subprocess.run(
-        [*command, "--dry-run"], cwd=work, env=environment, capture_output=True, text=True, check=False
-    )
-    assert "Nothing to be done" in done.stdout + done.stderr

@@ -55,7 +55,7 @@ def run_plan(
     results.mkdir(parents=True, exist_ok=True)
     (results / UNFINISHED).touch()  # from now on, its texts may be newer than its tables
     while True:
-        write_text(folder / plan.config_file, plan.effective_json())
+        _write_config(plan, folder)
         machine, wanted = _machine(cores), list(targets(plan))
         tasks = tasks_of(plan, machine, folder, wanted)
         manifest = Manifest(folder, f"{plan.results}/{FILE}", tasks, Digests(folder))
@@ -77,6 +77,13 @@ def run_plan(
         (results / FINISHED).unlink(missing_ok=True)
     (results / UNFINISHED).unlink(missing_ok=True)
     return plan
+
+
+def _write_config(plan: Plan, folder: Path) -> None:
+    """Write the effective config; an equal one keeps its date, by which Snakemake judges."""
+    path, text = folder / plan.config_file, plan.effective_json()
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_text(path, text)
 
 
 def _machine(cores: int) -> Machine:
