@@ -3,7 +3,7 @@
     python examples/human-ratings/prepare.py DATA OUTPUT
 
 DATA has the folders `contrastive_search_vs_decoding`, `hanna`, `rankgen_human_eval`, `manplts_amt`, `timetravel` and
-`fast_detect_gpt` of the published sets (docs/human-results.md says which files of which repositories). Every set gets a
+`fast_detect_gpt` of the published sets (README.md says which files of which repositories). Every set gets a
 folder of OUTPUT: `real.jsonl`, a file for each system, and `ratings.csv`.
 """
 

@@ -1,6 +1,10 @@
 """Prepare stories and articles by people for the measurement of pairs with known damage (docs/sensitivity.md).
 
     python examples/pairs/prepare.py DATA texts
+    macroscope run --config examples/pairs/stories.yaml --cores 1      # 7 minutes of the processor
+    macroscope run --config examples/pairs/articles.yaml --cores 1     # 4 minutes
+    macroscope run --config examples/pairs/sections.yaml --cores 1     # coherence; 4 minutes
+    python examples/pairs/tables.py results docs/data/pairs.csv docs/data/joined-numbers.csv
 
 DATA has the folders `hellobench`, `hanna`, `fast_detect_gpt` and `enwiki_extracted_text` of published sets. The stories
 of the first two are the test split of texts/stories.jsonl, those of the third are its training and validation splits.
