@@ -54,14 +54,6 @@ RELIABILITY = {
     "long stories": "long_stories",
 }
 """Beginning of a row of the first table -> set; of HANNA only means of people are published."""
-DIGEST = {
-    "repeated 2-grams": ("tendencies", "duplicate_2grams"),
-    "compression ratio": ("tendencies", "compression_ratio"),
-    "surprisal of words": ("strings", "attribution_score"),
-    "T(x) of `topics`": ("topics", "nll_per_unit"),
-    "sentences that are too long": ("narrative", "cut"),
-}
-"""Beginning of a row of the table of the first set -> critic and statistic."""
 DETECTABLE = ("contrastive_search", "contrastive_decoding")
 """Systems of the table of detectability."""
 REPETITION, WORDS = ("tendencies", "duplicate_2grams"), ("tendencies", "tokens")
@@ -111,15 +103,8 @@ def rewrite(lines: list[str], sets: dict[str, pd.DataFrame], ratings: Path) -> I
         yield lines[number]
         end = next(n for n in range(number + 1, len(lines) + 1) if n == len(lines) or not lines[n].startswith("|"))
         rows, number = lines[number + 1 : end], end
-        if line.startswith("| number, given length |"):
-            numbers, *columns = zip(*map(split_row, rows), strict=True)
-            keys = [GIVEN_LENGTH[column] for column in split_row(line)[1:]]
-            filled = [fill_column(numbers, cells, key, sets) for cells, key in zip(columns, keys, strict=True)]
-            yield from (f"| {' | '.join(cells)} |" for cells in zip(numbers, *filled, strict=True))
-        elif line.startswith("| set | texts |"):
+        if line.startswith("| set | texts |"):
             yield from (fill_reliability(row, sets) for row in rows)
-        elif line.startswith("| number | r over systems |") and "contrastive" in sets:
-            yield from (fill_digest(row, sets["contrastive"]) for row in rows)
         elif line.startswith("| critic | contrastive search |") and "contrastive" in sets:
             yield from (fill_detectability(row, ratings / "contrastive") for row in rows)
         else:
@@ -139,13 +124,6 @@ def fill_reliability(row: str, sets: dict[str, pd.DataFrame]) -> str:
         of = sets[name].groupby("documents_of", sort=False)["reliability"].first()
         cells[-1] = f"{of.iloc[0]:.2f}" + "".join(f"; {documents} {value:.2f}" for documents, value in of[1:].items())
     return f"| {' | '.join(cells)} |"
-
-
-def fill_digest(row: str, table: pd.DataFrame) -> str:
-    """Fill a row of the table of the first set."""
-    label = split_row(row)[0]
-    critic, statistic = next(key for words, key in DIGEST.items() if label.startswith(words))
-    return f"| {label} | {find_row(table, critic, statistic, OVER)['pearson']:.2f} |".replace("-0", "−0")
 
 
 def fill_detectability(row: str, folder: Path) -> str:
