@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from macroscope.critics.topics.inference import Convergence, _Problem, expected_topics, infer, mixture_strengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
+from macroscope.critics.topics.training import INFERENCE
 from macroscope.critics.topics.word_counts import Words
 
 from .simulated import pad_counts, random_model, sample_counts, sample_strengths
@@ -113,6 +114,57 @@ def test_maximum_is_that_of_a_numerical_optimiser(pinned):
         assert float(posterior.bound[d]) >= -best.fun - 1e-6
         np.testing.assert_allclose(posterior.mean[d].numpy(), best.x[:size], atol=2e-3)
         np.testing.assert_allclose(posterior.variance[d].log().numpy(), best.x[size:], atol=2e-3)
+
+
+def ascend_as_ctm_c(model, row, iterations):
+    """Return lambda and nu^2 after iterations of ctm-c's search: conjugate gradients for lambda, a root for each nu^2."""
+    precision, mu, beta = np.linalg.inv(model.covariance.numpy()), model.mean.numpy(), model.topics.numpy()
+    types = np.flatnonzero(row)
+    counts = row[types]
+    mean, variance = np.zeros(len(mu)), np.full(len(mu), 10.0)
+    phi = np.full((len(types), len(beta)), 1 / len(beta))
+
+    def zeta():
+        return np.exp(np.append(mean + variance / 2, 0.0)).sum()
+
+    for _ in range(iterations):
+        expected, share = (counts[:, None] * phi).sum(axis=0)[:-1], counts.sum() / zeta()
+
+        def negative(x, spread=variance, share=share, expected=expected):
+            pull = share * np.exp(x + spread / 2)
+            away = precision @ (x - mu)
+            return 0.5 * (x - mu) @ away - expected @ x + pull.sum(), away - expected + pull
+
+        mean = minimize(negative, mean, jac=True, method="CG", options={"gtol": 1e-6}).x
+        share = counts.sum() / zeta()
+        pull = share * np.exp(mean)
+        pairs = zip(np.diag(precision), pull, strict=True)
+        variance = np.array([brentq(lambda v, p=p, q=q: 1 / v - p - q * np.exp(v / 2), 1e-12, 1e3) for p, q in pairs])
+        phi = np.exp(np.append(mean, 0.0)) * beta[:, types].T
+        phi /= phi.sum(axis=1, keepdims=True)
+    return mean, variance
+
+
+@pytest.mark.parametrize("iterations", [1, 4])
+def test_the_published_search_is_that_of_ctm_c(iterations):
+    model = random_model(6, 40, seed=4)
+    rows = documents(model)
+    posterior = infer(pad_counts(rows), model, Convergence(0.0, iterations, by_coordinates=True))
+    for d, row in enumerate(rows):
+        mean, variance = ascend_as_ctm_c(model, row, iterations)
+        np.testing.assert_allclose(posterior.mean[d].numpy(), mean, atol=1e-4)
+        np.testing.assert_allclose(posterior.variance[d].numpy(), variance, rtol=1e-4)
+
+
+def test_the_published_search_stops_each_document_by_itself():
+    model = random_model(6, 40, seed=4)
+    words = pad_counts(documents(model))
+    whole = infer(words, model, INFERENCE["published"])
+    assert not whole.converged.all()  # 20 iterations are too few for long documents
+    assert (whole.bound <= infer(words, model, TIGHT).bound + 1e-6).all()
+    for d in range(len(words)):
+        single = infer(words[torch.tensor([d])], model, INFERENCE["published"])
+        torch.testing.assert_close(single.mean[0], whole.mean[d], atol=1e-6, rtol=0)
 
 
 def test_a_batch_is_a_loop_and_order_does_not_matter():

@@ -94,7 +94,8 @@ def test_nll_is_the_expectation_over_the_posterior(judged):
     trace = 0.5 * variance[:-1] @ np.diag(np.linalg.inv(model.covariance.numpy()))
     np.testing.assert_allclose((scores["nll"] - scores["nll_published"])[:-1], trace, rtol=1e-9)
     published = pd.read_parquet(folder / "published.scores")
-    np.testing.assert_allclose(published["nll"][:-1], scores["nll_published"][:-1])
+    at_mean = -gaussian.logpdf(read_strengths(folder / "published.latents").mean[:-1])  # of ctm-c's own search
+    np.testing.assert_allclose(published["nll"][:-1], at_mean)
     assert "kl" not in published
 
 

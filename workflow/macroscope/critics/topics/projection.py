@@ -21,7 +21,8 @@ from macroscope.files import read_json
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.progress import Progress
 
-CONVERGENCE = Convergence(1e-8, 500)
+CONVERGENCE = {"definition": Convergence(1e-8, 500), "published": Convergence(1e-6, 500, by_coordinates=True)}
+"""Convention -> search of a document's posterior (published: ctm-c's, whose settings have no limit)."""
 
 
 def project(
@@ -46,7 +47,8 @@ def project(
     index = {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
     tokenize = TOKENIZERS[options.convention]
     batches = batches_with_progress(texts, Progress("infer topics", len(texts), "documents"))
-    tables = (_infer_latents(batch, index, tokenize, language, model) for batch in batches)
+    convergence = CONVERGENCE[options.convention]
+    tables = (_infer_latents(batch, index, tokenize, language, model, convergence) for batch in batches)
     write_latents(output, set_width(LATENTS, model.dimensions), tables, signature)
 
 
@@ -56,6 +58,7 @@ def _infer_latents(
     tokenize: Tokenize,
     language: str,
     model: CorrelatedTopicModel,
+    convergence: Convergence,
 ) -> pa.Table:
     """Infer the latents of a batch of documents, in their order."""
     sentences = [_index_sentences(document.text, index, tokenize, language) for document in documents]
@@ -64,7 +67,7 @@ def _infer_latents(
     mean, variance = np.full(shape, np.nan), np.full(shape, np.nan)
     bound, converged = np.full(len(documents), np.nan), np.zeros(len(documents), dtype=bool)
     nonempty = np.flatnonzero(counts.totals)
-    for indices, posterior in infer_all(counts.with_words(), model, CONVERGENCE):
+    for indices, posterior in infer_all(counts.with_words(), model, convergence):
         rows = nonempty[indices]
         mean[rows], variance[rows] = posterior.mean.numpy(), posterior.variance.numpy()
         bound[rows], converged[rows] = posterior.bound.numpy(), posterior.converged.numpy()

@@ -31,8 +31,8 @@ WEIGHTS = (4.0, 1.0, 0.25, 0.0)
 """Weights of the covariance's prior to choose from, as multiples of the number of training documents."""
 DEFAULT_WEIGHT = 1.0
 """Weight if no validation document can choose."""
-INFERENCE = {"definition": Convergence(1e-6, 60), "published": Convergence(1e-6, 20)}
-"""Convention -> stopping rule of the E step (published: that of ctm-c's settings)."""
+INFERENCE = {"definition": Convergence(1e-6, 60), "published": Convergence(1e-6, 20, by_coordinates=True)}
+"""Convention -> search of the E step (published: ctm-c's, with its settings)."""
 _DOCUMENTS_PER_THREAD = 500
 
 
