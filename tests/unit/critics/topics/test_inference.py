@@ -117,7 +117,7 @@ def test_maximum_is_that_of_a_numerical_optimiser(pinned):
 
 
 def ascend_as_ctm_c(model, row, iterations):
-    """Return lambda and nu^2 after iterations of ctm-c's search: conjugate gradients for lambda, a root for each nu^2."""
+    """Return lambda and nu^2 after iterations of ctm-c's search: conjugate gradients, then a root for each nu^2."""
     precision, mu, beta = np.linalg.inv(model.covariance.numpy()), model.mean.numpy(), model.topics.numpy()
     types = np.flatnonzero(row)
     counts = row[types]
@@ -158,7 +158,7 @@ def test_the_published_search_is_that_of_ctm_c(iterations):
 
 def test_the_published_search_stops_each_document_by_itself():
     model = random_model(6, 40, seed=4)
-    words = pad_counts(documents(model))
+    words = pad_counts(documents(model, lengths=(1, 40, 1000)))
     whole = infer(words, model, INFERENCE["published"])
     assert not whole.converged.all()  # 20 iterations are too few for long documents
     assert (whole.bound <= infer(words, model, TIGHT).bound + 1e-6).all()
