@@ -9,6 +9,7 @@ import argparse
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -35,6 +36,7 @@ SCHEMA = pa.schema(
         pa.field("error", pa.string()),
     ]
 )
+SKIPPED = {"sentence_starts": [], "mentions": [], "error": None}
 # The list of the released code (infer_coreference_chains.py of deng2022), and "itself".
 NO_PERSON = ("it", "its", "itself", "cleaves")
 
@@ -47,6 +49,7 @@ def arguments(description):
     parser.add_argument("--model", default="", help="name or folder of the model")
     parser.add_argument("--weights", default="", help="archive with the weights of neuralcoref")
     parser.add_argument("--split", default="", help="only documents of this split")
+    parser.add_argument("--word", action="append", default=[], help="resolve only texts with this word; repeatable")
     parser.add_argument("--shard", type=int, default=0)
     parser.add_argument("--documents-per-shard", type=int, default=0, help="0: all are one shard")
     return parser.parse_args()
@@ -75,15 +78,17 @@ def run(given, script, resolve):
     """
     folder = given.output + ".parts"
     os.makedirs(folder, exist_ok=True)
-    code = digest(given.model, *[pathlib.Path(path).read_text("utf-8") for path in (script, __file__)])
+    words = [re.compile(r"(?<!\w)%s(?!\w)" % re.escape(word)) for word in given.word]
+    code = digest(given.model, str(given.word), *[pathlib.Path(path).read_text("utf-8") for path in (script, __file__)])
     parts, done = [], 0
     for documents in batches(given):
         # A part is named after all its inputs, so that parts of another run are not reused.
         part = os.path.join(folder, "%s.parquet" % digest(code, *[word for pair in documents for word in pair]))
         parts.append(part)
         if not os.path.exists(part):
-            texts = [text for _, text in documents]
-            rows = [row(name, result) for (name, _), result in zip(documents, resolve(texts))]
+            texts = {name: text for name, text in documents if all(word.search(text) for word in words)}
+            resolved = dict(zip(texts, resolve(list(texts.values()))))
+            rows = [row(name, resolved[name]) if name in resolved else dict(SKIPPED, id=name) for name, _ in documents]
             write(part, [pa.Table.from_pydict({n: [r[n] for r in rows] for n in SCHEMA.names}, SCHEMA)])
         done += len(documents)
         print("resolved %d documents" % done, file=sys.stderr)

@@ -37,6 +37,13 @@ def test_neuralcoref_has_its_weights_and_the_bundled_pipeline_unless_another_is_
         assert bool(plan.pipelines(names(resolver="neuralcoref"))) == flag
 
 
+def test_other_resolvers_only_read_texts_with_the_words_of_the_domain():
+    options = {"resolver": "neuralcoref", "domain": {"pattern": ".*film", "words": ["film", "made in"]}}
+    plan = plan_of(critics={"coreference": options}).critics.own["coreference"]
+    words = plan.flags(names(critic="coreference", collection="lm"))
+    assert words[2:6] == ["--word", "film", "--word", "made in"]
+
+
 def test_the_rules_support_english_only():
     with pytest.raises(MacroscopeError, match=r"coreference\.resolver: 'rules' supports English only.*'german'"):
         plan_of([{"corpus": "german", "critics": ["coreference"]}])

@@ -123,6 +123,14 @@ def test_a_shard_or_a_split(run, tmp_path):
     assert [document.id for document in read_resolved(tmp_path / "out.parquet")] == ["d1", "d3", "d5"]
 
 
+def test_only_texts_with_the_words_of_the_domain_are_resolved(run, tmp_path):
+    assert run("--word", "2", "--word", "Ann").returncode == 0
+    resolved = list(read_resolved(tmp_path / "out.parquet"))
+    assert [document.id for document in resolved if document.mentions] == ["d2"]
+    assert [document.error for document in resolved] == [None] * 7
+    assert (tmp_path / "seen.txt").read_text().split() == ["2"]
+
+
 def test_a_killed_job_resumes_after_its_finished_parts(run, tmp_path):
     code = (SCRIPTS / "resolving.py").read_text().replace("AT_ONCE = 200", "AT_ONCE = 2")
     (tmp_path / "resolving.py").write_text(code)

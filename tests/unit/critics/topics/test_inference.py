@@ -156,6 +156,7 @@ def test_the_published_search_is_that_of_ctm_c(iterations):
         np.testing.assert_allclose(posterior.variance[d].numpy(), variance, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_the_published_search_stops_each_document_by_itself():
     model = random_model(6, 40, seed=4)
     words = pad_counts(documents(model, lengths=(1, 40, 1000)))

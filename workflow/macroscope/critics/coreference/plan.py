@@ -102,6 +102,8 @@ class ResolverPlan(CriticPlan):
         system, _, shard = wildcards.collection.partition("/")
         options = self._options(wildcards.critic)
         words = ["--model", options.model]
+        for word in options.domain.words if options.domain else ():  # few texts of a large corpus are in a domain
+            words += ["--word", word]
         for file in self.weights(options.resolver):
             words += ["--weights", file]
         if system == TRAIN_SPLIT:
