@@ -54,8 +54,6 @@ RELIABILITY = {
     "long stories": "long_stories",
 }
 """Beginning of a row of the first table -> set; of HANNA only means of people are published."""
-DETECTABLE = ("contrastive_search", "contrastive_decoding")
-"""Systems of the table of detectability."""
 REPETITION, WORDS = ("tendencies", "duplicate_2grams"), ("tendencies", "tokens")
 """Critic and number: the partial correlations of long stories are also given both."""
 CORRELATIONS = {
@@ -76,7 +74,7 @@ def main(ratings: Path, page: Path, data: Path) -> None:
     paths = {path.parent.name: path for path in sorted(ratings.glob("*/documents.csv"))}
     sets = {name: read_csv(path) for name, path in paths.items()}
     lines = page.read_text(encoding="utf-8").split("\n")
-    page.write_text("\n".join(rewrite(lines, sets, ratings)), encoding="utf-8")
+    page.write_text("\n".join(rewrite(lines, sets)), encoding="utf-8")
     given_length = read_csv(data / "human-given-length.csv", dtype=str)
     for column, key in GIVEN_LENGTH.items():
         given_length[column] = fill_column(given_length["number"], given_length[column], key, sets)
@@ -91,7 +89,7 @@ def main(ratings: Path, page: Path, data: Path) -> None:
         print(*list_given_repetition(ratings / "long_stories"), sep="\n")
 
 
-def rewrite(lines: list[str], sets: dict[str, pd.DataFrame], ratings: Path) -> Iterator[str]:
+def rewrite(lines: list[str], sets: dict[str, pd.DataFrame]) -> Iterator[str]:
     """Yield the lines of the page with new entries."""
     number = 0
     while number < len(lines):
@@ -105,8 +103,6 @@ def rewrite(lines: list[str], sets: dict[str, pd.DataFrame], ratings: Path) -> I
         rows, number = lines[number + 1 : end], end
         if line.startswith("| set | texts |"):
             yield from (fill_reliability(row, sets) for row in rows)
-        elif line.startswith("| critic | contrastive search |") and "contrastive" in sets:
-            yield from (fill_detectability(row, ratings / "contrastive") for row in rows)
         else:
             yield from rows
 
@@ -126,21 +122,15 @@ def fill_reliability(row: str, sets: dict[str, pd.DataFrame]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def fill_detectability(row: str, folder: Path) -> str:
-    """Fill a row of the table of detectability."""
-    label = split_row(row)[0]
-    table = read_csv(find_run(folder) / "statistics" / label.strip("`") / "reference.two_sample_test.csv")
-    aucs = table[table["statistic"] == "c2st_auc"].set_index("system")["value"]
-    return f"| {' | '.join([label, *(f'{100 * aucs[system]:.0f} %' for system in DETECTABLE)])} |"
-
-
 def find_run(folder: Path) -> Path:
     """Return the folder of the run that judged a set."""
     return folder / "judged" / "results" / "criticism"
 
 
 def list_detectors(folder: Path) -> Iterator[str]:
-    """Yield how well the detector of the narrative critic finds known damage."""
+    """Yield the detectability of each system by each critic, and how well the narrative critic finds known damage."""
+    card = read_csv(find_run(folder) / "tables" / "scorecard.csv")
+    yield from (f"{row['critic']}, {row['system']}: {row['c2st_auc']:.0%}" for _, row in card.iterrows())
     table = read_csv(find_run(folder) / "tables" / "narrative_reference_detection.csv")
     yield from (f"{row['task']}, {row['detector']}: AUC {row['AUC, %']}" for _, row in table.iterrows())
 
