@@ -28,8 +28,8 @@ def main(
 ) -> None:
     """Simulate, evaluate and write; the exit status is 1 if a promise does not hold or has no simulation.
 
-    Settings whose code has not changed since they were simulated are not repeated. Each is written when it is finished,
-    so that a killed calibration goes on from there, on this machine or on another one.
+    Settings whose version was not raised since they were simulated are not repeated. Each is written when it is
+    finished, so that a killed calibration goes on from there, on this machine or on another one.
     """
     store = output.with_suffix(".csv")
     table = read_rates(store)

@@ -30,7 +30,8 @@ for any direction and sizes |
 | conservative | a test rejects less often, because few values are possible; an interval contains the truth more often |
 | known | the promise does not hold there, and the report or the docs say so |
 
-A setting is simulated again when code that it runs has changed. Below a setting that waits for that stands its date.
+A setting is simulated again when its version is raised, because its numbers have changed. Below a setting that waits
+for that stands its date.
 Every rate: [calibration.csv](calibration.csv).
 
 """
@@ -56,7 +57,7 @@ def _summary(table: pd.DataFrame) -> str:
     settings = table.groupby(["declared", "setting"])["current"].all()
     return (
         f"{len(table)} claims in {len(settings)} settings: {counted}. {settings.sum()} of the settings were simulated"
-        " with the present code.\n"
+        " in the present version.\n"
     )
 
 
@@ -88,7 +89,7 @@ def _module(module: str, table: pd.DataFrame) -> str:
         for setting, rows in rows_of_tuple.groupby("setting", sort=False):
             parts.append(f"## {setting}\n")
             if not rows["current"].all():
-                parts.append(f"Of {rows['date'].min()}: code that this setting runs has changed since.\n")
+                parts.append(f"Of {rows['date'].min()}: the version was raised since.\n")
             parts.append(_table(rows))
     return "\n".join(parts).rstrip() + "\n"
 

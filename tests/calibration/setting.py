@@ -70,12 +70,15 @@ class Case:
     limits
         (pattern of settings, pattern of statistics) -> statement of the report or the docs about a promise that does
         not hold.
+    version
+        Version of what is simulated. Raise it when the rates may have changed: all settings are simulated again.
     """
 
     declared: str
     settings: tuple[Setting, ...]
     conservative: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    version: int = 1
 
     def limit(self, setting: str, statistic: str) -> str:
         """Return why a promise need not hold; "" if it must."""

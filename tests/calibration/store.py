@@ -1,19 +1,17 @@
-"""The rates of every setting, kept from one calibration to the next with the code that they were simulated with."""
+"""The rates of every setting, kept from one calibration to the next, with the version of what was simulated."""
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from macroscope.files import atomic
-from macroscope.fingerprint import fingerprint
 from macroscope.tables import write_csv
 
-from .promises import all_cases, module_of_case
+from .promises import all_cases
 
-COLUMNS = ("declared", "setting", "statistic", "claim", "runs", "rate", "bias", "verdict", "code", "date")
-"""Columns of the table: those of `running.evaluate`, the digest of the code, and the day of the simulation."""
+COLUMNS = ("declared", "setting", "statistic", "claim", "runs", "rate", "bias", "verdict", "version", "date")
+"""Columns of the table: those of `running.evaluate`, the version of the case, and the day of the simulation."""
 Key = tuple[str, str]
 """A setting: the tuple of statistics that it simulates, and its name."""
 
@@ -24,28 +22,27 @@ def key_of(setting: tuple[int, int]) -> Key:
     return case.declared, case.settings[setting[1]].name
 
 
-@cache
-def present_code(declared: str) -> str:
-    """Return the digest of the code that simulates a tuple of statistics."""
-    return fingerprint([module_of_case(next(case for case in all_cases() if case.declared == declared))])
+def present_version(declared: str) -> int:
+    """Return the version of the case that simulates a tuple of statistics."""
+    return next(case.version for case in all_cases() if case.declared == declared)
 
 
 def read_rates(path: Path) -> pd.DataFrame:
     """Read the rates of the settings that still exist."""
     if not path.exists():
         return pd.DataFrame(columns=list(COLUMNS))
-    table = pd.read_csv(path, dtype={"code": str, "date": str}, keep_default_na=False, na_values={"bias": [""]})
+    table = pd.read_csv(path, dtype={"date": str}, keep_default_na=False, na_values={"bias": [""]})
     exist = {(case.declared, setting.name) for case in all_cases() for setting in case.settings}
     return table[[key in exist for key in zip(table["declared"], table["setting"], strict=True)]]
 
 
 def is_current(table: pd.DataFrame) -> pd.Series:
-    """Return whether each row was simulated with the present code."""
-    return table["code"] == table["declared"].map(present_code)
+    """Return whether each row was simulated in the present version."""
+    return table["version"] == table["declared"].map(present_version)
 
 
 def list_outdated(table: pd.DataFrame, settings: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """List the settings that the table lacks, then those that it has from other code; see `running.list_settings`."""
+    """List the settings that the table lacks, then those of another version; see `running.list_settings`."""
     rows, current = table[["declared", "setting"]], is_current(table)
     kept, outdated = (set(part.itertuples(index=False, name=None)) for part in (rows, rows[~current]))
     lacking = [setting for setting in settings if key_of(setting) not in kept]
@@ -56,7 +53,7 @@ def replace_rates(table: pd.DataFrame, key: Key, rates: pd.DataFrame, date: str)
     """Replace the rows of a setting; the order is that of the cases."""
     declared, name = key
     others = table[(table["declared"] != declared) | (table["setting"] != name)]
-    added = rates.assign(code=present_code(declared), date=date)[list(COLUMNS)]
+    added = rates.assign(version=present_version(declared), date=date)[list(COLUMNS)]
     both = pd.concat([others, added] if len(others) else [added], ignore_index=True)
     order = {
         (case.declared, setting.name): (c, s)

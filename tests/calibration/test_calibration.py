@@ -70,11 +70,11 @@ def kept(tmp_path):
     return settings, store.read_rates(tmp_path / "rates.csv")
 
 
-def test_kept_settings_are_not_repeated_until_their_code_changes(kept):
+def test_kept_settings_are_not_repeated_until_their_version_is_raised(kept):
     settings, table = kept
     assert store.list_outdated(table, settings) == []
     first = (table["declared"] == table["declared"][0]) & (table["setting"] == table["setting"][0])
-    edited = table.assign(code=table["code"].where(~first, "other"))
+    edited = table.assign(version=table["version"].where(~first, 0))
     assert [store.key_of(setting) for setting in store.list_outdated(edited, settings)] == [store.key_of(settings[0])]
     assert store.list_outdated(table[~first], settings) == [settings[0]]
 
@@ -87,14 +87,12 @@ def test_a_setting_is_replaced_in_its_place(kept):
     assert replaced.drop(columns="date").round(4).equals(table.drop(columns="date"))
 
 
-def test_the_page_says_which_settings_are_of_other_code(kept):
+def test_the_page_says_which_settings_are_of_an_earlier_version(kept):
     _, table = kept
-    assert not any(
-        "code that this setting runs has changed since" in text for text in page.render_pages(table).values()
-    )
-    _, *modules = page.render_pages(table.assign(code="other")).values()
+    assert not any("the version was raised since" in text for text in page.render_pages(table).values())
+    _, *modules = page.render_pages(table.assign(version=0)).values()
     assert modules
-    assert all("Of 2026-01-01: code that this setting runs" in text for text in modules)
+    assert all("Of 2026-01-01: the version was raised since" in text for text in modules)
 
 
 def test_seeds_of_a_setting_stay_when_others_are_added(monkeypatch):

@@ -94,13 +94,13 @@ def _own_jobs(critic):
 def test_signature_has_the_options_that_change_a_number(critic):
     options = critic.options()
     last = critic.data.last()
-    plain = signature(critic, options, last)
+    plain = signature(critic, options, last, 1)
     used = critic.data.options_of(last)
     for name, field in critic.options.model_fields.items():
         assert (f"{name}:" in plain) == (name in used), name
         if name in used and isinstance(field.default, int | float) and not isinstance(field.default, bool):
             changed = options.model_copy(update={name: field.default * 2 or 0.5})
-            assert signature(critic, changed, last) != plain
+            assert signature(critic, changed, last, 1) != plain
 
 
 # ---- outputs of stages -----------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ def test_latents_have_the_declared_columns_and_all_documents(bench):
 def test_latents_have_the_signature_of_their_options(bench):
     if "signature" not in bench.critic.data.stages["project"].value_names:
         pytest.skip(f"{bench.critic.name} does not sign its latents")
-    signed = f"{signature(bench.critic, bench.options, 'project')}|run_seed:1"
+    signed = signature(bench.critic, bench.options, "project", 1)
     assert read_metadata(bench.path("latents"))["signature"] == signed
 
 

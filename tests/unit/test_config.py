@@ -190,7 +190,6 @@ def test_human_judgements_map_systems_to_names():
     assert config.matched_systems(0) == MAPPED
     assert parse_config(DEFAULT).human_judgements == []
     reporting = Plan(config).reporting
-    assert [file.name for file in reporting.built_in_judgements()] == ["human_judgements.csv", "human_judgements.yaml"]
     assert reporting.tables_read()["judgements"] == []
 
 
@@ -201,7 +200,6 @@ def test_human_judgements_of_the_same_names(tmp_path):
     assert config.matched_systems(0) == {name: name for name in MAPPED}
     reporting = Plan(config).reporting
     assert reporting.tables_read()["judgements"] == [str(path)]
-    assert reporting.built_in_judgements() == []
     # Whether it is there is the workflow's to say.
     absent = parse_config(with_judgements({"table": str(tmp_path / "none.csv")}))
     with pytest.raises(MacroscopeError, match=r"none\.csv: no such file of human judgements"):

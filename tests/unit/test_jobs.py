@@ -44,7 +44,7 @@ def test_outputs_that_the_stage_reads_as_values_are_words_of_the_command_line():
 
 
 def test_a_job_has_no_folders_and_no_constraints_by_default():
-    assert (job().folders, job().constraints, job().resource_files) == (frozenset(), {}, [])
+    assert (job().folders, job().constraints) == (frozenset(), {})
 
 
 def test_values_are_words_of_the_command_line():

@@ -115,14 +115,14 @@ def test_a_run_judges_by_it(python, tmp_path):
     assert yaml.safe_load((results / "config.json").read_text())["critics"]["questions"] == {"marks": "?؟"}
     dry = call(python, "-m", "snakemake", "--dry-run", *arguments, cwd=run.work)
     assert "Nothing to be done" in dry.stdout + dry.stderr
-    _edit(python)
+    _raise_version(python)
     dry = call(python, "-m", "snakemake", "--dry-run", *arguments, cwd=run.work)
-    assert "project_questions" in dry.stdout + dry.stderr  # its code is tracked
+    assert "project_questions" in dry.stdout + dry.stderr
 
 
-def _edit(python: Path) -> None:
-    """Change a formula of the installed plug-in."""
-    (module,) = python.parents[1].glob("lib/python*/site-packages/macroscope_questions/questions.py")
-    text, formula = module.read_text(), "questions / len(found_marks)"
-    assert formula in text
-    module.write_text(text.replace(formula, f"1 - {formula}"))
+def _raise_version(python: Path) -> None:
+    """Raise the version of the stage `project` of the installed plug-in."""
+    (module,) = python.parents[1].glob("lib/python*/site-packages/macroscope_questions/__init__.py")
+    text, stage = module.read_text(), 'Stage("questions:project", '
+    assert stage in text
+    module.write_text(text.replace(stage, f"{stage}version=2, "))

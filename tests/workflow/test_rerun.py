@@ -1,7 +1,6 @@
 """Jobs that run again after a change: exactly those that it affects."""
 
 import os
-import re
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 
@@ -44,14 +43,14 @@ def package(run):
     return run.checkout / "workflow" / "macroscope"
 
 
+def raise_version(text):
+    """Raise the version of the critic's stage `project` in its declaration."""
+    return text.replace('"projection:project",', '"projection:project", version=2,')
+
+
 def compute(text):
     """Edit a module so that it computes something else."""
     return text + "\nEDITED = 1\n"
-
-
-def comment(text):
-    """Edit a module so that it computes the same: its docstring, and comments at both ends."""
-    return "# edited\n" + text.replace('"""', '"""Edited. ', 1) + "\n# edited\n"
 
 
 def test_changed_human_judgements_run_the_report_alone(run):
@@ -91,54 +90,22 @@ def test_changed_candidate_runs_what_depends_on_it_and_a_perturbation_of_it(run)
         run.save()
 
 
-def test_an_edited_module_runs_its_stage_and_what_follows(run):
-    """The rules that compute with each module are in tests/contract/test_edits.py."""
-    with edited(package(run) / "critics" / "coherence" / "projection.py", compute):
+def test_a_raised_version_runs_its_stage_and_what_follows(run):
+    with edited(package(run) / "critics" / "coherence" / "__init__.py", raise_version):
         coherence = {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1}
         assert run.pending() == Counter({**coherence, **REPORT, **READER})
 
 
-def test_comments_and_docstrings_of_all_modules_and_a_moved_checkout_run_nothing(run):
+def test_edits_of_all_modules_and_a_moved_checkout_run_nothing(run):
     before = run.checkout
     with ExitStack() as stack:
         for path in package(run).rglob("*.py"):
-            stack.enter_context(edited(path, comment))
+            stack.enter_context(edited(path, compute))
         run.checkout = before.rename(before.with_name("moved"))
         try:
             assert run.pending() == Counter()
         finally:
             run.checkout = run.checkout.rename(before)
-
-
-def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
-    copied = run.copied(tmp_path / "work")
-    latents = copied.work / "results" / "test" / "critics" / "coherence" / "real" / "latents" / "mine.parquet"
-    page, before = copied.work / "results" / "test" / "report.html", latents.stat().st_mtime_ns
-    assert "made by older code" not in page.read_text()
-    with edited(package(run) / "critics" / "coherence" / "projection.py", compute):
-        copied.config["accept_older_code"] = ["project_coherence"]
-        copied.save()
-        assert copied.jobs() == Counter(CONFIG)
-        assert latents.stat().st_mtime_ns == before
-        assert re.search("made by older code.*:\n4 of project_coherence[.]", page.read_text())
-        del copied.config["accept_older_code"]
-        copied.save()
-        assert copied.pending() == Counter(
-            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **CONFIG}
-        )
-
-
-def test_a_rule_that_is_not_there_cannot_be_accepted(run):
-    run.config["accept_older_code"] = ["project_coherense"]
-    run.save()
-    try:
-        done = run.snakemake("--dry-run")
-    finally:
-        del run.config["accept_older_code"]
-        run.save()
-    assert done.returncode != 0
-    message = "accept_older_code: there is no rule 'project_coherense'; did you mean 'project_coherence'?"
-    assert message in done.stdout + done.stderr
 
 
 def test_changed_option_of_one_stage(run):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError, nearest
@@ -53,14 +52,16 @@ class Job:
         Names of the outputs that are folders.
     options, values
         Parameter functions: the stage's options as JSON, and its values as words of the command line.
-    modules, resource_files
-        Dotted names of modules, and data files, whose edits re-run the job, or functions of the wildcards.
+    modules
+        Dotted names of the modules that it runs, or a function of the wildcards.
     resources
         Cores, memory and GPUs.
     constraints
         Wildcard -> regular expression.
     user_inputs
         Names of the inputs that may be the user's files.
+    extras
+        Extras of the installation that its critic or kind of system may need (`extras.EXTRAS`).
     """
 
     name: str
@@ -73,9 +74,9 @@ class Job:
     modules: list[str] | Function
     resources: Resources
     folders: frozenset[str] = frozenset()
-    resource_files: list[str] | list[Path] | Function = field(default_factory=list)
     constraints: Mapping[str, str] = field(default_factory=dict)
     user_inputs: tuple[str, ...] = ()
+    extras: Iterable[str] = ()
 
     def log(self, suffix: str) -> str:
         """Return the path of the log file: the rule's name and the wildcards of the output."""

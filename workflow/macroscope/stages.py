@@ -1,7 +1,7 @@
 """Stages: the steps of a source, a kind of system or a critic, declared as data.
 
-A declaration names the function that runs, its inputs and its options; nothing is imported until the stage runs. The
-declaration determines the rule's inputs and resources, the content of the numbers' signature, the code that is tracked,
+A declaration names the function that runs, its version, its inputs and its options; nothing is imported until the stage
+runs. The declaration determines the inputs, resources and version of the rule, the content of the numbers' signature,
 and how `macroscope <room> run` calls the function.
 """
 
@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 from macroscope.containment import contain_import, is_own, name_distribution
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import RESOURCES
 
 VALUES: dict[str, type] = {
     "corpus": str,
@@ -100,13 +99,14 @@ class Stage:
         Whether the output is a folder.
     beside
         Names of further files that it writes to the folder of its output; for the stage `generate` of systems.
-    resources
-        Names of the files and folders of the project's resources that it reads; an edit of these re-runs it.
     when
         "option=value": the stage runs only if that option has that value; "" if it always runs.
     gpu
         "option=value": a job without a pretrained model asks for a GPU if that option has that value; "" if it needs
         none.
+    version
+        Version of its results, 1 or more. Raise it when its code gives other results than before: the stage and all
+        that depends on it run again, and runs of different versions are not compared.
     """
 
     run: str
@@ -118,9 +118,12 @@ class Stage:
     threads: int = 1
     folder: bool = False
     beside: str = ""
-    resources: str = ""
     when: str = ""
     gpu: str = ""
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        require_version(self.version)
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -141,12 +144,6 @@ class Stage:
     def option_names(self) -> tuple[str, ...]:
         """Return the names of the options that it uses."""
         return tuple(self.options.split())
-
-    @property
-    def resource_files(self) -> list[str]:
-        """Return the paths of the project's resource files that it reads."""
-        places = [RESOURCES / name for name in self.resources.split()]
-        return [str(path) for place in places for path in (sorted(place.iterdir()) if place.is_dir() else [place])]
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:
@@ -170,6 +167,23 @@ class Stage:
     def function(self, package: str) -> Callable[..., Any]:
         """Import the function that runs."""
         return load(self.run, package)
+
+
+def require_version(version: Any) -> None:
+    """Check the version in a declaration.
+
+    Raises
+    ------
+    ValueError
+        If it is not a whole number from 1.
+    """
+    if type(version) is not int or version < 1:
+        raise ValueError(f"the version {version!r} is not a whole number from 1; count versions 1, 2, 3")
+
+
+def describe_versions(versions: Mapping[str, int]) -> str:
+    """Return the versions of stages as a part of a signature: "versions:train=1,project=2"."""
+    return "versions:" + ",".join(f"{stage}={version}" for stage, version in versions.items())
 
 
 def module_of(where: str, package: str) -> str:

@@ -8,7 +8,7 @@ if IS_MAIN:
     sys.path.insert(0, str(Path(str(workflow.current_basedir)).parent))
 
 from macroscope.errors import IN_PART, MacroscopeError
-from macroscope.files import RESOURCES, require_folder, write_json
+from macroscope.files import require_folder, write_json
 from macroscope.strict_yaml import read_yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod
@@ -18,6 +18,7 @@ try:
         require_folder(Path(folder))
     # The config's schema includes installed plug-ins, so a broken one ends these imports.
     from macroscope.plan import FINISHED, load_plan
+    from macroscope.plan.corpora import PREPARATION_VERSION
     from macroscope.plan.environments import environment
 
     for path in workflow.configfiles if IS_MAIN else ():

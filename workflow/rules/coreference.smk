@@ -58,7 +58,7 @@ for resolver in EXTERNAL_RESOLVERS:
             runtime=lambda wildcards, attempt: 480 * attempt,
             gpu=resolvers.gpus(resolver),
         params:
-            code=resolvers.code(resolver),
+            version=EXTERNAL_RESOLVERS[resolver],
             resolver=resolver,
             flags=resolvers.flags,
             # A function of the inputs does not re-run the rule if the workflow was moved.
@@ -68,6 +68,7 @@ for resolver in EXTERNAL_RESOLVERS:
             ),
         shell:
             """
+            # version {params.version}
             {params.python:q} {params.scripts:q}/resolve_{params.resolver}.py --documents {input.documents:q} \
                 --output {output:q} {params.flags:q} 2> >(tee {log:q} >&2)
             """

@@ -20,22 +20,19 @@ for kind in plan.corpora.simulations:
         wildcard_constraints:
             corpus=plan.corpora.simulated(kind),
         conda:
-            environment(plan.corpora.simulating_module(kind))
+            "../../envs/statistics.yaml"
         resources:
             mem_mb=lambda wildcards, attempt: 2000 * attempt,
             runtime=lambda wildcards, attempt: 30 * attempt,
         params:
-            code=plan.code(
-                f"simulate_{kind}",
-                plan.corpora.simulating_module(kind),
-                plan.corpora.simulation_resources(kind),
-            ),
+            version=plan.corpora.simulations[kind].version,
             options=plan.corpora.simulation_options(kind),
             seed=plan.config.seed,
             truth=lambda wildcards, output: Path(output.process).parent,
         shell:
             """
-            python -m macroscope --log {log:q} {params.code} corpora simulate --options {params.options:q} --seed {params.seed} \
+            # version {params.version}
+            python -m macroscope --log {log:q} corpora simulate --options {params.options:q} --seed {params.seed} \
                 --raw {output.raw:q} --truth {params.truth:q}
             """
 
@@ -105,18 +102,19 @@ rule extract_documents:
     benchmark:
         "logs/<run>/extract_documents/{corpus}/{part}.tsv"
     conda:
-        environment(plan.corpora.reading_module)
+        "../../envs/statistics.yaml"
     threads: plan.corpora.reading_threads
     resources:
         mem_mb=lambda wildcards, attempt: 3000 * attempt,
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
-        code=plan.code("extract_documents", plan.corpora.reading_module),
+        version=plan.corpora.reading_version,
         contents=plan.user_files.contents(plan.corpora.raw_part),
         options=plan.corpora.extraction_options,
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} corpora extract --corpus {wildcards.corpus:q} \
+        # version {params.version}
+        python -m macroscope --log {log:q} corpora extract --corpus {wildcards.corpus:q} \
             --options {params.options:q} --input {input.raw:q} --output {output:q} --threads {threads}
         """
 
@@ -135,20 +133,17 @@ rule prepare_documents:
     benchmark:
         "logs/<run>/prepare_documents/{corpus}.tsv"
     conda:
-        environment("macroscope.corpora.prepare")
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        code=plan.code(
-            "prepare_documents",
-            "macroscope.corpora.prepare",
-            [RESOURCES / "title_spellings.yaml"],
-        ),
+        version=PREPARATION_VERSION,
         options=plan.corpora.preparation_options,
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} corpora prepare --corpus {wildcards.corpus:q} \
+        # version {params.version}
+        python -m macroscope --log {log:q} corpora prepare --corpus {wildcards.corpus:q} \
             --options {params.options:q} --documents {output.documents:q} --filters {output.filters:q} \
             --summary {output.summary:q} --section-types {output.section_types:q} {input.parts:q}
         """

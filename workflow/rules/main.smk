@@ -25,6 +25,7 @@ from macroscope.missing import (
     rules_with_failed_stages,
 )
 from macroscope.plan.second_pass import without_failed
+from macroscope.engine.steps import modules_of_jobs
 
 os.environ.update(caches(Path.cwd()) | waiting())
 shell.prefix(
@@ -44,11 +45,6 @@ if workflow.is_main_process and workflow.global_resources["_nodes"].value is Non
     for name, value in limits().items():
         if name not in workflow.global_resources:
             workflow.register_resource(name, value)
-
-try:
-    plan.code.check_names()
-except MacroscopeError as error:
-    raise WorkflowError(str(error)) from None
 
 if workflow.is_main_process:
     # Jobs that left out a failed stage of reporting succeeded, and would not run again.
@@ -92,7 +88,9 @@ def start_job_server():
     is_local = workflow.is_main_process and not workflow.non_local_exec
     if is_local and not with_conda() and SERVER not in os.environ:
         jobs = workflow.dag.needrun_jobs()
-        modules = plan.code.modules((job.rule.name, job.wildcards) for job in jobs)
+        modules = modules_of_jobs(
+            plan, ((job.rule.name, job.wildcards) for job in jobs)
+        )
         server = ExitStack()
         atexit.register(server.close)
         os.environ[SERVER] = server.enter_context(job_server(Path.cwd(), modules))

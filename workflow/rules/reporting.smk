@@ -43,20 +43,17 @@ rule make_tables:
     benchmark:
         "logs/<run>/make_tables.tsv"
     conda:
-        environment(plan.reporting.modules("tables"))
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        code=plan.code(
-            "make_tables",
-            plan.reporting.modules("tables"),
-            plan.reporting.built_in_judgements(),
-        ),
+        version=plan.reporting.version("tables"),
         contents=plan.user_files.contents(plan.reporting.judgements()),
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting tables --config {input.config:q} \
+        # version {params.version}
+        python -m macroscope --log {log:q} reporting tables --config {input.config:q} \
             --output {output:q}
         """
 
@@ -79,17 +76,18 @@ rule plot_figures:
     benchmark:
         "logs/<run>/plot_figures.tsv"
     conda:
-        environment(plan.reporting.modules("figures"))
+        "../../envs/statistics.yaml"
     threads: 4
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        code=plan.code("plot_figures", plan.reporting.modules("figures")),
+        version=plan.reporting.version("figures"),
         contents=plan.user_files.contents(plan.reporting.studies()),
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting figures --config {input.config:q} \
+        # version {params.version}
+        python -m macroscope --log {log:q} reporting figures --config {input.config:q} \
             --tables {input.tables:q} --output {output:q} --processes {threads}
         """
 
@@ -109,27 +107,24 @@ rule write_report:
     benchmark:
         "logs/<run>/write_report.tsv"
     conda:
-        environment(plan.reporting.modules("report"))
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        code=plan.code(
-            "write_report", plan.reporting.modules("report"), plan.reporting.captions()
-        ),
+        version=plan.reporting.version("report"),
         contents=plan.user_files.contents(
             plan.reporting.studies(),
             plan.reporting.profile(),
             plan.reporting.cited_sensitivity(),
         ),
-        # A function of the inputs does not re-run the rule; the accepted rules are part of the config anyway.
-        older=lambda wildcards, input: plan.code.older_flags(),
         # The report shows the times, but no result depends on them: not an input.
         logs=f"logs/{plan.config.run}",
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting report --config {input.config:q} \
-            --tables {input.tables:q} --figures {input.figures:q} --times {params.logs:q} {params.older} \
+        # version {params.version}
+        python -m macroscope --log {log:q} reporting report --config {input.config:q} \
+            --tables {input.tables:q} --figures {input.figures:q} --times {params.logs:q} \
             --output {output.first:q} --pages {output.pages:q}
         """
 
@@ -146,19 +141,16 @@ rule write_sensitivity:
     benchmark:
         "logs/<run>/write_sensitivity.tsv"
     conda:
-        environment("macroscope.reporting.sensitivity")
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        code=plan.code(
-            "write_sensitivity",
-            "macroscope.reporting.sensitivity",
-            plan.reporting.captions(),
-        ),
+        version=plan.reporting.version("sensitivity"),
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting sensitivity --config {input.config:q} \
+        # version {params.version}
+        python -m macroscope --log {log:q} reporting sensitivity --config {input.config:q} \
             --output {output:q}
         """
 
@@ -177,18 +169,15 @@ rule write_reader:
     benchmark:
         "logs/<run>/write_reader.tsv"
     conda:
-        environment("macroscope.reporting.reader.writing")
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        code=plan.code(
-            "write_reader",
-            "macroscope.reporting.reader.writing",
-            plan.reporting.reader_page(),
-        ),
+        version=plan.reporting.version("reader"),
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting reader --config {input.config:q} \
+        # version {params.version}
+        python -m macroscope --log {log:q} reporting reader --config {input.config:q} \
             --output {output:q}
         """

@@ -23,10 +23,11 @@ if plan.critics.is_sharded:
             mem_mb=lambda wildcards, attempt: 500 * attempt,
             runtime=lambda wildcards, attempt: 10 * attempt,
         params:
-            code=plan.code("count_documents", "macroscope.documents"),
+            version=1,
         shell:
             """
-            python -m macroscope --log {log:q} {params.code} corpora count --documents {input:q} --output {output:q}
+            # version {params.version}
+            python -m macroscope --log {log:q} corpora count --documents {input:q} --output {output:q}
             """
 
     def counted(texts):
@@ -58,14 +59,14 @@ for job in jobs:
         # Long jobs begin first: many others wait for them.
         priority: job.stage.minutes
         conda:
-            environment(job.modules)
+            environment(job)
         threads: job.resources.threads
         resources:
             mem_mb=job.mem_mb,
             runtime=job.runtime,
             gpu=job.resources.gpus,
         params:
-            code=plan.code(job.name, job.modules, job.resource_files),
+            version=job.stage.version,
             command=job.command,
             inputs=job.input_flags,
             values=job.values,
@@ -74,6 +75,7 @@ for job in jobs:
             contents=plan.user_files.contents_of(job),
         shell:
             """
-            python -m macroscope --log {log:q} {params.code} {params.command} {params.inputs:q} {params.values:q} \
+            # version {params.version}
+            python -m macroscope --log {log:q} {params.command} {params.inputs:q} {params.values:q} \
                 {params.outputs:q} --options {params.options:q} --output {output.made:q}
             """

@@ -61,7 +61,6 @@ TEMPLATES = of_texts(
     "templates that several texts share",
     "texts language signature",
     options="words",
-    resources="stop_words",
 )
 PERPLEXITY = of_texts(
     "perplexity",

@@ -321,7 +321,7 @@ def test_theory_with_an_unseen_type_is_infinite():
 
 def test_options_signature_names_every_option():
     for name in CoherenceOptions.model_fields:
-        assert f"|{name}:" in signature(critics()["coherence"], CoherenceOptions(), "score")
+        assert f"|{name}:" in signature(critics()["coherence"], CoherenceOptions(), "score", 1)
     assert json.loads(CoherenceOptions().model_dump_json())
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -49,7 +50,7 @@ CRITIC = Critic("options:Toy", STAGES, statistics=("macroscope.statistics.catego
 
 
 def signed(stage, **options):
-    return signature(Plugin("toy", "toys", CRITIC), Toy(**options), stage)
+    return signature(Plugin("toy", "toys", CRITIC), Toy(**options), stage, 1)
 
 
 def test_a_stage_depends_on_the_options_of_upstream_stages():
@@ -109,10 +110,29 @@ def test_a_job_is_given_the_options_that_its_stage_reads_or_signs():
 
 
 def test_signature_has_every_used_option_in_the_order_of_the_options():
-    assert signed("project") == "critic:toy|size:2|encoder:small"
-    assert signed("compare") == (
-        "critic:toy|size:2|encoder:small|mode:plain|threshold:0.01|steps:0.1,2|layers:width=3,shape=0.5,1"
+    assert signed("project") == "critic:toy|size:2|encoder:small|run_seed:1|versions:own=1,train=1,project=1"
+    assert signed("compare").startswith(
+        "critic:toy|size:2|encoder:small|mode:plain|threshold:0.01|steps:0.1,2|layers:width=3,shape=0.5,1|run_seed:1|"
     )
+
+
+def test_signature_has_the_versions_of_the_stage_and_of_all_stages_upstream():
+    stages = {
+        **STAGES,
+        "project": replace(STAGES["project"], version=2),
+        "report": replace(STAGES["report"], version=3),
+    }
+    critic = replace(CRITIC, stages=stages)
+    assert critic.versions_of("train") == {"own": 1, "train": 1}
+    assert critic.versions_of("compare") == {"own": 1, "train": 1, "project": 2, "learn_shared": 1, "compare": 1}
+    # Shared stages sign what they read with.
+    assert critic.versions_of("two_sample_test") == critic.versions_of("compare") | {"two_sample_test": 1}
+
+
+@pytest.mark.parametrize("version", [0, -1, True, 1.5, "2"])
+def test_versions_are_whole_numbers_from_one(version):
+    with pytest.raises(ValueError, match="is not a whole number from 1"):
+        Stage("a:b", version=version)
 
 
 @pytest.mark.parametrize(

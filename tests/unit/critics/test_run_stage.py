@@ -71,14 +71,19 @@ def test_a_stage_is_given_the_signature_of_its_options_and_the_seed(calls, tmp_p
     inputs = ["texts=t.parquet", "inference=i"]
     run_critic(TOY, "project", Toy(size=5, depth=4), inputs, ["seed=3"], tmp_path / "out")
     [given] = calls
-    assert given["signature"] == "critic:toy|size:5|depth:4|run_seed:3"
+    assert given["signature"] == "critic:toy|size:5|depth:4|run_seed:3|versions:seeded=1,train=1,project=1"
     assert "seed" not in given  # the stage does not read it
     assert given["options"] == Toy(size=5)  # nor the options of stages upstream
 
 
 def test_a_stage_that_reads_the_seed_itself_is_given_it(calls, tmp_path):
     run_critic(TOY, "seeded", Toy(), [], ["seed=3"], tmp_path / "out")
-    assert calls[0] == {"texts": None, "signature": "critic:toy|run_seed:3", "seed": 3, "output": tmp_path / "out"}
+    assert calls[0] == {
+        "texts": None,
+        "signature": "critic:toy|run_seed:3|versions:seeded=1",
+        "seed": 3,
+        "output": tmp_path / "out",
+    }
 
 
 def test_a_given_signature_is_kept(calls, tmp_path):
@@ -128,7 +133,7 @@ def test_comparisons_become_tidy_statistics_with_their_signature(calls, tmp_path
     assert list(table.columns) == list(COLUMNS)
     [row] = table.to_dict("records")
     assert (row["critic"], row["corpus"], row["system"]) == ("toy", "wiki", "control")
-    assert f"|{signature(TOY, Toy(unused=9, size=3), 'compare')}|run_seed:7|" in row["signature"]
+    assert f"|{signature(TOY, Toy(unused=9, size=3), 'compare', 7)}|" in row["signature"]
     assert "|unused:9|run_seed:7|" in row["signature"]
 
 
@@ -190,8 +195,8 @@ def test_scores_are_compared(coherence, tmp_path):
     files = [f"control_scores={control}", f"scores={mine}"]
     table = run_shared(coherence, "compare_scores", files, ["system=mine", RESAMPLING], tmp_path / "out.csv")
     assert set(table["system"]) == {"mine"}
-    signed = signature(coherence, coherence.options(), "score")
-    assert table["signature"].str.contains(f"|{signed}|run_seed:1|", regex=False).all()
+    signed = signature(coherence, coherence.options(), "compare_scores", 1)
+    assert table["signature"].str.contains(f"|{signed}|", regex=False).all()
     assert table.set_index("statistic").at["latent_ppl", "p_value"] < 0.05
 
 
@@ -210,8 +215,10 @@ def test_systems_are_tested_against_the_control_and_against_each_other(coherence
     table = run_shared(coherence, "compare_pairs", files, pairs, tmp_path / "pairs.csv")
     assert set(zip(table["system"], table["other"], strict=True)) == {("one", "two")}
     assert table.set_index("statistic").at["c2st_auc_between_systems", "value"] > 0.9
-    for made in (tests, table):
-        assert made["signature"].str.contains(signature(coherence, coherence.options(), "score"), regex=False).all()
+    for stage, made in (("two_sample_test", tests), ("compare_pairs", table)):
+        signed = signature(coherence, coherence.options(), stage, 1)
+        assert signed.endswith(f"versions:train=1,fit_prior=1,project=1,score=1,{stage}=1")
+        assert made["signature"].str.contains(signed, regex=False).all()
 
 
 def test_shards_of_latents_are_joined_in_their_order(coherence, tmp_path):

@@ -71,9 +71,9 @@ def test_the_signature_has_the_options_that_ran():
             declared = critic.stage(earlier)
             given = options_of(jobs[name, earlier], critic).model_dump(include=set(declared.option_names))
             ran |= given | dict(declared.conditions)
-        signed = signature(critic, options_of(job, critic), stage)
-        assert signed == signature(critic, critic.options(**ran), stage), (name, stage)
-        assert signed == signature(critic, plan.config.critic(name), stage), (name, stage)
+        signed = signature(critic, options_of(job, critic), stage, 1)
+        assert signed == signature(critic, critic.options(**ran), stage, 1), (name, stage)
+        assert signed == signature(critic, plan.config.critic(name), stage, 1), (name, stage)
 
 
 @pytest.mark.slow
@@ -93,7 +93,8 @@ def test_the_signature_of_latents_names_what_they_depend_on():
     plan, coherence = plan_of(critics=OTHER), critics()["coherence"]
     job = find_job(plan, "project_coherence")
     assert values_of(job, corpus="wiki", system="mine") == {"seed": "1"}
-    signed = dict(part.split(":", 1) for part in signature(coherence, options_of(job, coherence), "project").split("|"))
+    text = signature(coherence, options_of(job, coherence), "project", 1)
+    signed = dict(part.split(":", 1) for part in text.split("|"))
     assert set(signed) == {
         *(
             "critic",
@@ -106,7 +107,10 @@ def test_the_signature_of_latents_names_what_they_depend_on():
             "max_train_sections",
         ),
         "calibrate",
+        "run_seed",
+        "versions",
     }
+    assert signed["versions"] == "train=1,project=1"
     assert signed["max_tokens"] == "77"
 
 
@@ -116,7 +120,7 @@ def test_comparisons_receive_the_columns_of_every_row():
     given = values_of(job, corpus="wiki", system="mine")
     assert job.outputs["evidence"] == f"{FOLDER}/strings/{{corpus}}/evidence/{{system}}"
     assert (given["corpus"], given["system"], given["seed"]) == ("wiki", "mine", "3")
-    signed = signature(strings, options_of(job, strings), "compare")
-    assert plan.critics.signature("strings") == f"{signed}|run_seed:3"
+    signed = signature(strings, options_of(job, strings), "compare", 3)
+    assert plan.critics.signature("strings") == signed
     assert json.loads(given["resampling"]) == plan.config.resampling()
     assert json.loads(given["resampling"])["seed"] == 3

@@ -160,6 +160,26 @@ def test_different_signatures_are_refused(gated, old, new, message):
         gated([row(10, 9, 11)], [row(10, 9, 11, signature=SIGNATURE.replace(old, new))], rule(difference=9))
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("train=1,project=1", "train=1,project=2", "the stage 'project' has version 1 in the baseline and 2 in the"),
+        ("", "train=1,project=1", "the baseline was made before stages had versions"),
+    ],
+)
+def test_numbers_of_different_versions_of_a_stage_are_refused(gated, before, after, message):
+    signatures = (SIGNATURE + (f"|versions:{versions}" if versions else "") for versions in (before, after))
+    with pytest.raises(MacroscopeError, match=message):
+        gated(*([row(10, 9, 11, signature=signature)] for signature in signatures), rule(difference=9))
+
+
+def test_releases_with_equal_versions_of_the_stages_compare(gated):
+    before = f"{SIGNATURE}|versions:train=1,project=1"
+    after = before.replace("macroscope:0.1.0", "macroscope:0.2.0")
+    rows = ([row(10, 9, 11, signature=signature)] for signature in (before, after))
+    assert gated(*rows, rule(difference=9)).verdict == PASS
+
+
 def test_keys_that_may_differ(gated):
     changed = SIGNATURE.replace("confidence:0.95", "resamples:9|confidence:0.99")
     (test,) = gated([row(10, 9, 11)], [row(10, 9, 11, signature=changed)], rule(difference=9)).tests

@@ -9,7 +9,6 @@ from macroscope.corpora.retrieval import find_remote_source, list_remote_sources
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.errors import MacroscopeError
 from macroscope.files import REPOSITORY
-from macroscope.fingerprint import closure
 from macroscope.plan.corpora import CorporaPlan
 
 from .plans import names
@@ -18,12 +17,6 @@ from .plans import names
 def plan_of(corpus, **others):
     config = {"corpora": {"c": corpus, **others}, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]}
     return CorporaPlan(parse_config(config), "results/default")
-
-
-def modules_read_by(plan, corpus):
-    """Modules that read the raw files of a corpus, by their names in the room."""
-    modules = closure((plan.reading_module(names(corpus=corpus)),))
-    return {module.removeprefix("macroscope.corpora.") for module in modules}
 
 
 def test_the_files_of_a_data_set_by_their_splits():
@@ -103,10 +96,9 @@ def test_simulated_corpora_by_their_kind():
     assert (plan.simulated("wiki"), plan.simulated("webtext")) == ("c", "t")
     assert plan.raw_part(names(corpus="c", part="simulated")).endswith("c/raw/pages-articles.xml.bz2")
     assert plan.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
-    modules = [modules_read_by(plan, corpus) for corpus in ("c", "t")]
-    assert "wikipedia.wikitext" in modules[0]
-    assert "wikipedia.wikitext" not in modules[1]
-    assert "webtext" in modules[1]
+    assert plan.reading_module(names(corpus="c")).startswith("macroscope.corpora.wikipedia")
+    assert plan.reading_module(names(corpus="t")) == "macroscope.corpora.webtext"
+    assert plan.reading_version(names(corpus="t")) == 1
     assert get_args(SimulatedCorpus.model_fields["kind"].annotation) == (
         "wiki",
         "webtext",
@@ -122,7 +114,7 @@ def test_simulated_corpora_by_their_kind():
 def test_labelled_data_sets():
     plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
     assert list(plan.raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
-    assert {"labelled", "archives", "splits"} <= modules_read_by(plan, "c")
+    assert plan.reading_module(names(corpus="c")) == "macroscope.corpora.labelled"
     with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):

@@ -42,13 +42,11 @@ from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage, usage_said
 from macroscope.extras import describe_clash, extra_with, name_command
-from macroscope.files import errors_about, require_replaceable, write_text
+from macroscope.files import errors_about, require_replaceable
 
 
-def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None, **others: Any) -> None:
-    """Record the code and the usage; called only after a verb has succeeded."""
-    if code is not None and record is not None:
-        write_text(record, f"{code}\n")
+def _finish(result: Any, log_file: Path | None, **others: Any) -> None:
+    """Record the usage; called only after a verb has succeeded."""
     if log_file is not None:
         say_usage(log_file)
 
@@ -119,8 +117,6 @@ class _SafeFormatter(logging.Formatter):
 def _settings(
     context: typer.Context,
     log_file: Annotated[Path | None, typer.Option("--log", help="Write log lines to this file, too.")] = None,
-    code: Annotated[str | None, typer.Option(hidden=True, help="Fingerprint of the code, from the workflow.")] = None,
-    record: Annotated[Path | None, typer.Option(hidden=True, help="File for the fingerprint, on success.")] = None,
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the versions of what matters, and stop."),

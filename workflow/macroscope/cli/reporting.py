@@ -42,14 +42,11 @@ def report(
     output: Annotated[Path, typer.Option(help="First page to write (HTML).")],
     pages: Annotated[Path, typer.Option(help="Folder of the other pages, beside it.")],
     times: Annotated[Path | None, typer.Option(help="Folder of the run's logs, for the times of the rules.")] = None,
-    older: Annotated[
-        list[str] | None, typer.Option(help="RULE=NUMBER of results that older code made; repeatable.")
-    ] = None,
 ) -> None:
     """Write the report: pages that open offline."""
     from macroscope.reporting.report import write_report
 
-    write_report(config, tables, figures, output, pages, times, older or [])
+    write_report(config, tables, figures, output, pages, times)
 
 
 @app.command()

@@ -149,11 +149,6 @@ class Config(Options):
         description="Table matrix.csv of `macroscope sensitivity` on texts of the same kind: the report says which"
         " damages a critic would have found that calls a system like real text.",
     )
-    accept_older_code: list[str] = Field(
-        [],
-        description="Rules whose finished results stay although their code has changed since, such as [finetune] to"
-        " keep trained models; the report says so.",
-    )
     missing: list[Missing] = Field(
         [],
         description="What failed in the first pass of a run; the second pass reports the rest. The run itself writes"

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from macroscope.stages import require_version
+
 ORDERS = ("process", "shuffled", "independent")
 """Orders that every process can generate: texts as they are, parts in random order, and independent parts."""
 
@@ -26,10 +28,10 @@ class Simulation:
         "module:function", relative to the source's package, that generates documents of the process, or of a variant
         with a known defect, in the form of the corpus's documents. Called as `generate(process, order, n, seed)`;
         `process` is the path of truth/process.json.
-    resources
-        Names of the files of the project's resources that the simulation reads.
     orders
         Variants that can be generated: the process itself, and its known defects.
+    version
+        Version of the raw file, as that of a stage (`stages.Stage`).
     """
 
     write: str
@@ -37,8 +39,11 @@ class Simulation:
     read_by: str
     options: str
     generate: str
-    resources: tuple[str, ...] = ()
     orders: tuple[str, ...] = ORDERS
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        require_version(self.version)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class Source:
         Number of worker processes that reading one raw file can use.
     simulations
         Kinds of simulated corpora, by name.
+    version
+        Version of the documents that `read` gives, as that of a stage (`stages.Stage`).
     """
 
     options: str
@@ -66,3 +73,7 @@ class Source:
     retrieve: str = ""
     threads: int = 1
     simulations: Mapping[str, Simulation] = field(default_factory=dict)
+    version: int = 1
+
+    def __post_init__(self) -> None:
+        require_version(self.version)

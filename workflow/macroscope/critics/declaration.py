@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.readings import SHARED_READINGS, Reading
+from macroscope.critics.sentence_encoding import EMBEDDING
+from macroscope.critics.sentence_encoding import STAGE as EMBED_SENTENCES
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.jobs import Job
 from macroscope.natural_language.support import CAPABILITIES
 from macroscope.options import ConfigView, Options
 from macroscope.registry import Plugin
-from macroscope.stages import Function, Stage, load
+from macroscope.stages import Function, Stage, describe_versions, load
 from macroscope.statistics.declaration import LARGEST_MEAN_DIFFERENCE, SHARED_STATISTICS, Statistic, match_declaration
 
 if TYPE_CHECKING:  # the config imports this module, and must start at once
@@ -274,16 +276,29 @@ class Critic:
 
     def options_of(self, stage: str) -> set[str]:
         """Return the options that change a stage's output: its own and those of all stages upstream of it."""
+        declared = [self.stages[name] for name in self._upstream(stage)]
+        return {option for each in declared for option in (*each.option_names, *dict(each.conditions))}
+
+    def versions_of(self, stage: str) -> dict[str, int]:
+        """Return stage -> version, of all stages whose code a stage's output depends on, itself included.
+
+        Stages of the critic's own plan count for all others, because only the plan knows what reads their outputs.
+        """
+        upstream = self._upstream(self.signed_stage(stage))
+        special = [name for name in self.stages if name not in STAGES]
+        names = [*special, *(name for name in STAGES if name in upstream), stage]
+        embedding = {EMBEDDING: EMBED_SENTENCES.version} if self.sentences else {}
+        return embedding | {name: self.all_stages[name].version for name in names}
+
+    def _upstream(self, stage: str) -> set[str]:
+        """Return a declared stage and the standard stages whose outputs it reads, directly or not."""
         names: set[str] = set()
-        waiting, seen = [stage], set()
+        waiting = [stage]
         while waiting:
             name = waiting.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            stage_declaration = self.stages[name]
-            names |= {*stage_declaration.option_names, *(option for option, _ in stage_declaration.conditions)}
-            waiting += [maker for maker in MAKES if maker in self.stages and _reads(stage_declaration, MAKES[maker])]
+            if name not in names:
+                names.add(name)
+                waiting += [m for m in MAKES if m in self.stages and _reads(self.all_stages[name], MAKES[m])]
         return names
 
     def last(self) -> str:
@@ -377,12 +392,16 @@ def difference_tests(critic: Plugin[Critic], statistics: "pd.DataFrame") -> "pd.
     return tested[np.array(chosen, dtype=bool)]
 
 
-def signature(critic: Plugin[Critic], options: Options, stage: str) -> str:
-    """Return all options that change a stage's output, as key:value pairs joined by '|'."""
-    used = critic.data.options_of(stage)
+def signature(critic: Plugin[Critic], options: Options, stage: str, seed: int) -> str:
+    """Return everything that changes a stage's output, as key:value pairs joined by '|'.
+
+    These are the options and the versions of the stage and of all stages upstream, and the run's seed.
+    """
+    used = critic.data.options_of(critic.data.signed_stage(stage))
     values = options.model_dump()
     parts = [f"{name}:{_text(values[name])}" for name in type(options).model_fields if name in used]
-    return "|".join([f"critic:{critic.name}", *parts])
+    versions = describe_versions(critic.data.versions_of(stage))
+    return "|".join([f"critic:{critic.name}", *parts, f"run_seed:{seed}", versions])
 
 
 def _reads(stage: Stage, made: str) -> bool:

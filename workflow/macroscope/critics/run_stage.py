@@ -27,9 +27,9 @@ def run_critic(
     """Run a stage of a critic.
 
     A stage that reads `texts` is given a `Collection`: the shard of them that the values select, or all of them.
-    A stage that reads a `signature` is given that of its options and of all stages upstream. The stage `compare`
-    returns a table, which becomes tidy statistics here; it is given latents of one text per prompt (`first_texts`).
-    The stages of a cross-fitted critic run once for each fold (`cross_fitting`).
+    A stage that reads a `signature` is given that of its options and versions, and of all stages upstream. The stage
+    `compare` returns a table, which becomes tidy statistics here; it is given latents of one text per prompt
+    (`first_texts`). The stages of a cross-fitted critic run once for each fold (`cross_fitting`).
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def run_critic(
     given = arguments(stage, inputs, values, needed, (*of_shards, *(("signature",) if reads_signature else ())))
     _select_shard(given)
     if signs:
-        given["signature"] = f"{signature(critic, options, critic.data.signed_stage(name))}|run_seed:{given['seed']}"
+        given["signature"] = signature(critic, options, name, given["seed"])
     if stage.options:
         given["options"] = _restricted(options, stage.option_names)
     accepted = {*stage.input_names, *stage.value_names, "options"}

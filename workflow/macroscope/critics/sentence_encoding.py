@@ -17,6 +17,8 @@ STAGE = Stage(
     folder=True,
 )
 """Stage that embeds the sentences of a collection; see `plan.sentence_vectors`."""
+EMBEDDING = "embed_sentences"
+"""Name of its rule, and in signatures."""
 CORPUS = "split.all"
 """Placeholder, instead of a system's name, for all documents of a corpus; not a valid name of a system."""
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,12 @@ from macroscope.critics.subsampling import order_by_id
 from macroscope.matched_length import reference_of
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.registry import Plugin
+from macroscope.resampling import Resampling
 from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.joint_test import CollectionStatistic, estimate_largest_difference
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
-
-if TYPE_CHECKING:  # importing it at run time would track code that computes nothing here
-    from macroscope.resampling import Resampling
 
 MOST_PERMUTED = 2000
 """Largest number of documents per side of a permutation test, whose time may grow with the number of pairs."""
@@ -80,7 +77,7 @@ def run_two_sample_tests(
     *,
     corpus: str,
     signature: str,
-    resampling: "Resampling",
+    resampling: Resampling,
 ) -> None:
     """Test every system's documents against the control's, and write the results as tidy statistics.
 
@@ -122,7 +119,7 @@ def _rows(
     first: DocumentFeatures,
     second: DocumentFeatures,
     statistics: Sequence[CollectionStatistic],
-    resampling: "Resampling",
+    resampling: Resampling,
 ) -> pd.DataFrame:
     estimates = two_sample_test(first, second, resampling.confidence, resampling.seed)
     few = [_subsample(features, resampling.seed) for features in (first, second)]

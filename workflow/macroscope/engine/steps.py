@@ -5,10 +5,12 @@ They are those of `workflow/rules/` for texts that are files; a test compares th
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.engine.tasks import Files, Machine, Step, Task, find_tasks, step_of_job
+from macroscope.engine.tasks import Files, Machine, Step, Task, find_tasks, modules_of_step, step_of_job
+from macroscope.plan.corpora import PREPARATION_VERSION
 from macroscope.plan.critics import PLACES
 
 if TYPE_CHECKING:
@@ -43,6 +45,15 @@ def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str
         return (folder / path).exists()
 
     return find_tasks(steps(plan), targets, machine, exists)
+
+
+def modules_of_jobs(plan: "Plan", jobs: Iterable[tuple[str, Any]]) -> list[str]:
+    """Return the modules of jobs of the workflow, given as (rule, wildcards), in the order of the steps."""
+    of_rule: dict[str, list[Any]] = {}
+    for rule, wildcards in jobs:
+        of_rule.setdefault(rule, []).append(wildcards)
+    names = (modules_of_step(step, w) for step in steps(plan) for w in of_rule.get(step.name, ()))
+    return list(dict.fromkeys(chain.from_iterable(names)))
 
 
 def _of_run(step: Step, run: str, constraints: Mapping[str, str]) -> Step:
@@ -91,6 +102,7 @@ def _corpora_steps(plan: "Plan") -> list[Step]:
                 *("--raw", outputs["raw"], "--truth", str(Path(outputs["process"]).parent)),
             ],
             modules=corpora.simulating_module(kind),
+            version=corpora.simulations[kind].version,
             constraints={"corpus": corpora.simulated(kind)},
         )
 
@@ -103,6 +115,7 @@ def _corpora_steps(plan: "Plan") -> list[Step]:
             log="logs/<run>/extract_documents/{corpus}/{part}.log",
             words=extract,
             modules=corpora.reading_module,
+            version=corpora.reading_version,
             threads=corpora.reading_threads,
             megabytes=3000,
         ),
@@ -116,6 +129,7 @@ def _corpora_steps(plan: "Plan") -> list[Step]:
             log="logs/<run>/prepare_documents/{corpus}.log",
             words=prepare,
             modules="macroscope.corpora.prepare",
+            version=PREPARATION_VERSION,
             megabytes=4000,
         ),
     ]
@@ -137,6 +151,7 @@ def _reporting_steps(plan: "Plan") -> list[Step]:
                 *(("--processes", str(machine.threads)) if "threads" in more else ()),
             ],
             megabytes=4000,
+            version=reporting.version(words[0]),
             **more,
         )
 

@@ -109,8 +109,8 @@ class Step:
         Path of the log, with the wildcards of the outputs.
     words
         Function of wildcards, inputs, outputs and `Machine` that returns the arguments of `python -m macroscope`.
-    modules, threads, gpus, megabytes
-        See `Job`; a value or a function of the wildcards.
+    modules, version, threads, gpus, megabytes
+        See `Job` and `Stage`; a value or a function of the wildcards.
     constraints
         Wildcard -> regular expression.
     minutes
@@ -123,6 +123,7 @@ class Step:
     log: str
     words: Callable[[Any, Files, Mapping[str, str], Machine], list[str]]
     modules: Any
+    version: Any = 1
     threads: Any = 1
     gpus: Any = 0
     megabytes: Any = 2000
@@ -149,18 +150,23 @@ class Step:
             min(machine.gpus, _value(self.gpus, wildcards)),
             _value(self.megabytes, wildcards),
         )
-        modules = _value(self.modules, wildcards)
         return Task(
             name=self.name,
             words=self.words(wildcards, inputs, outputs, uses),
             inputs=list(_flat(inputs.values())),
             outputs=list(outputs.values()),
             log=wildcards.fill(self.log),
-            modules=[modules] if isinstance(modules, str) else list(modules),
-            recipe=self.words(wildcards, inputs, outputs, Machine(1)),
+            modules=modules_of_step(self, wildcards),
+            recipe=[str(_value(self.version, wildcards)), *self.words(wildcards, inputs, outputs, Machine(1))],
             uses=uses,
             minutes=self.minutes,
         )
+
+
+def modules_of_step(step: Step, wildcards: Any) -> list[str]:
+    """Return the dotted names of the modules that a step runs with these wildcards."""
+    modules = _value(step.modules, wildcards)
+    return [modules] if isinstance(modules, str) else list(modules)
 
 
 def step_of_job(job: Job) -> Step:
@@ -182,6 +188,7 @@ def step_of_job(job: Job) -> Step:
         log=job.log("log"),
         words=words,
         modules=job.modules,
+        version=job.stage.version,
         threads=job.resources.threads,
         gpus=job.resources.gpus,
         megabytes=job.resources.megabytes,
@@ -253,7 +260,7 @@ def _fill_input(given: Any, wildcards: TaskWildcards) -> Any:
     return list(value)
 
 
-def _value(given: Any, wildcards: TaskWildcards) -> Any:
+def _value(given: Any, wildcards: Any) -> Any:
     return given(wildcards) if callable(given) else given
 
 

@@ -14,7 +14,6 @@ from macroscope.containment import blame_plugins
 from macroscope.errors import MacroscopeError
 from macroscope.extras import missing_extras, name_command
 from macroscope.jobs import Job
-from macroscope.plan.code import CodeTracking
 from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.critics import CriticsPlan
 from macroscope.plan.reporting import ReportingPlan
@@ -38,8 +37,6 @@ class Plan:
     ----------
     corpora, systems, critics, reporting
         Plans of the rooms.
-    code
-        Fingerprints of the code that makes each result.
     user_files
         Contents of the user's files that jobs read.
     """
@@ -51,7 +48,6 @@ class Plan:
         self.systems = SystemsPlan(config, self.results, self.corpora)
         self.critics = CriticsPlan(config, self.corpora, self.systems)
         self.reporting = ReportingPlan(config, self.results, self.systems, self.critics)
-        self.code = CodeTracking(self.results, config.accept_older_code)
         self.user_files = UserFiles([self.results, *self.corpora.retrieved_folders()])
 
     def require_sources(self) -> None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 from macroscope.corpora import sources
 from macroscope.corpora.declaration import Simulation, Source
 from macroscope.corpora.options import Corpus
-from macroscope.files import RESOURCES
 from macroscope.registry import Plugin, require
 from macroscope.stages import Wildcards, alternatives, as_json, module_of
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
+
+
+PREPARATION_VERSION = 1
+"""Version of the documents that `corpora.prepare` writes, as that of a stage (`stages.Stage`)."""
 
 
 class CorporaPlan:
@@ -98,10 +101,6 @@ class CorporaPlan:
         assert kind is not None  # systems that sample a process accept only simulated corpora
         return module_of(self.simulations[kind].generate, self._simulating_package(kind))
 
-    def simulation_resources(self, kind: str) -> list[str]:
-        """Return the project's resource files that a kind of simulation reads."""
-        return [str(RESOURCES / name) for name in self.simulations[kind].resources]
-
     def simulation_options(self, kind: str) -> Callable[[Wildcards], str]:
         """Return a parameter function: options that shape the raw file of a simulated corpus."""
         names = self.simulations[kind].options.split()
@@ -156,6 +155,10 @@ class CorporaPlan:
         """Return the module that reads the raw files of a corpus."""
         source = self._reader(wildcards)
         return module_of(source.data.read, source.package)
+
+    def reading_version(self, wildcards: Wildcards) -> int:
+        """Return the version of the source that reads the raw files of a corpus."""
+        return self._reader(wildcards).data.version
 
     def reading_threads(self, wildcards: Wildcards) -> int:
         """Return the number of cores that reading a raw file of a corpus can use."""

@@ -237,7 +237,7 @@ class CriticsPlan(Comparisons):
     def signature(self, critic: str) -> str:
         """Return everything that changes a critic's numbers."""
         last = self.declared(critic).last()
-        return f"{signature(self.plugins[critic], self.config.critic(critic), last)}|run_seed:{self.config.seed}"
+        return signature(self.plugins[critic], self.config.critic(critic), last, self.config.seed)
 
     def module(self, critic: str, stage: str) -> str:
         """Return the module whose function a stage runs."""
@@ -292,9 +292,9 @@ class CriticsPlan(Comparisons):
             options=lambda wildcards: options,
             values=value_words(names, self._values(critic, stage)),
             modules=self.modules(critic, stage),
-            resource_files=declared.resource_files,
             resources=resources_of(declared, lambda wildcards: self.config.critic(critic)),
             user_inputs=tuple(name for name in declared.input_names if _is_own(name)),
+            extras=self.declared(critic).extras,
         )
 
     def _statistics_of_all(self, critic: str) -> Function:

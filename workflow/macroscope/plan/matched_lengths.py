@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from macroscope.jobs import OUTPUT, Job, resources_of, value_words
 from macroscope.matched_length import LENGTH, matched_reference, matched_system
 from macroscope.options import CONTROL
-from macroscope.stages import Function, Stage, alternatives
+from macroscope.stages import Function, Stage, alternatives, describe_versions
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -26,7 +26,7 @@ STAGES = {
     ),
     "compare_lengths": Stage(
         "length_matching:compare_lengths",
-        inputs="control samples matched_control matched_samples corpus system seed confidence",
+        inputs="control samples matched_control matched_samples corpus system signature seed confidence",
         megabytes=4000,
     ),
 }
@@ -109,6 +109,7 @@ class MatchedLengthsPlan:
             "system": lambda w: w.system,
             "language": self.corpora.language,
             "seed": lambda w: self.config.seed,
+            "signature": lambda w: f"unit:words|{describe_versions({name: STAGES[name].version for name in STAGES})}",
             "confidence": lambda w: self.config.statistics.confidence,
         }
         return Job(

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from macroscope.critics import VARIANT_SEPARATOR
-from macroscope.critics.declaration import SHOWN, captions_of
-from macroscope.files import CAPTIONS, RESOURCES
+from macroscope.critics.declaration import SHOWN
+from macroscope.files import RESOURCES
 from macroscope.plan.critics import ALL_SYSTEMS, PLACES
 from macroscope.statistics.judgements import BUILT_IN, has_document_ratings, list_table_files, table_exists
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from macroscope.critics.declaration import Critic
     from macroscope.plan.critics import CriticsPlan
     from macroscope.plan.systems import SystemsPlan
+
+
+VERSIONS = {"tables": 1, "figures": 1, "report": 1, "sensitivity": 1, "reader": 1}
+"""Stage of reporting -> version of what it writes, as that of a stage (`stages.Stage`)."""
 
 
 class ReportingPlan:
@@ -100,18 +104,19 @@ class ReportingPlan:
             "scores": [path for key, path in self.scores_of_documents().items() if self._scores_documents(key[0])],
         }
 
-    def reader_page(self) -> list[Path]:
-        """Return the files of the reader's page."""
-        return sorted((CAPTIONS / "reader").iterdir())
-
     def modules(self, stage: str) -> list[str]:
         """Return the modules of a stage of reporting, those of the critics included."""
         return [f"macroscope.reporting.{stage}", *self.shown_modules()]
 
-    def captions(self) -> list[Path]:
-        """Return the captions of the report, those of the critics included, and its page."""
-        general = [path for path in sorted(CAPTIONS.iterdir()) if path.is_file()]
-        return [*general, *self.critics_captions()]
+    def version(self, stage: str) -> str:
+        """Return the version of a stage of reporting, and those above 1 of the critics' stages that it runs."""
+        shown = {
+            f"{name}_{critic}": self.critics.stage(critic, name).version
+            for critic, _ in self.critics.chapters
+            for name in SHOWN
+            if name in self.critics.declared(critic).stages
+        }
+        return " ".join([str(VERSIONS[stage]), *(f"{name}={n}" for name, n in sorted(shown.items()) if n > 1)])
 
     # ---- the user's files --------------------------------------------------------------------------------------------
 
@@ -132,11 +137,6 @@ class ReportingPlan:
     def cited_sensitivity(self) -> list[str]:
         """Return the matrix of sensitivity that the report cites, if there is one."""
         return [self.config.cited_sensitivity] if self.config.cited_sensitivity else []
-
-    def built_in_judgements(self) -> list[Path]:
-        """Return the tables of human judgements that come with macroscope."""
-        files = {file for entry in self.config.human_judgements for file in list_table_files(entry.table)}
-        return sorted(Path(file) for file in files if _is_built_in(file))
 
     # ---- results of the critics ------------------------------------------------------------------------------------
 
@@ -217,11 +217,6 @@ class ReportingPlan:
                 if stage in self.critics.declared(critic).stages
             }
         )
-
-    def critics_captions(self) -> list[Path]:
-        """Return the captions of the critics of the run."""
-        folders = {critic: captions_of(self.critics.plugins[critic].package) for critic, _ in self.critics.chapters}
-        return sorted(path for folder in folders.values() for path in folder.glob("*.rst"))
 
     def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
         declared = self.critics.declared(critic)

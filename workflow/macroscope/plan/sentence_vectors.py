@@ -7,7 +7,14 @@ texts have as well is not embedded again.
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from macroscope.critics.sentence_encoding import CORPUS, STAGE, SentenceEncoding, SentenceReading, vectors_folder
+from macroscope.critics.sentence_encoding import (
+    CORPUS,
+    EMBEDDING,
+    STAGE,
+    SentenceEncoding,
+    SentenceReading,
+    vectors_folder,
+)
 from macroscope.jobs import OUTPUT, Job, resources_of, value_words
 from macroscope.matched_length import is_matched, original_system
 from macroscope.options import CONTROL
@@ -54,7 +61,7 @@ class SentenceVectorsPlan:
         """Return the job that embeds the sentences of a collection."""
         return [
             Job(
-                name="embed_sentences",
+                name=EMBEDDING,
                 command="critics embed",
                 stage=STAGE,
                 inputs={"documents": self._documents, "texts": self._texts, "known_sentences": self._known},

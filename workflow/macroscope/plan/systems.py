@@ -112,9 +112,9 @@ class SystemsPlan:
             options=lambda wildcards: as_json(self._options(wildcards), ("kind", *declared.option_names)),
             values=value_words(declared.value_names, self._values()),
             modules=self._modules(kind, stage),
-            resource_files=self._resource_files if stage == GENERATE else [],
             resources=self._resources(stage, declared),
             user_inputs=("files",),
+            extras=kinds()[kind].data.extras,
             constraints={"system": alternatives(self._systems_of(kind, stage))},
         )
 
@@ -147,9 +147,6 @@ class SystemsPlan:
         if "process" not in declared.input_names:
             return lambda wildcards: [module]
         return lambda wildcards: [module, self.corpora.generating_module(wildcards)]
-
-    def _resource_files(self, wildcards: Wildcards) -> list[str]:
-        return self.all[wildcards.system].resources_read(self.corpora.language(wildcards))
 
     def _resources(self, stage: str, declared: Stage) -> Resources:
         """Return the resources of a stage's job; those of a kind without a pretrained model may grow with options."""

@@ -13,14 +13,14 @@ from macroscope.options import CONTROL
 from macroscope.reporting.finished_runs import Key, Number, Run
 from macroscope.statistics.declaration import Statistic, match_declaration
 
-RUN_SEED = "run_seed"
+RUN_SEED, RELEASE, VERSIONS = "run_seed", "macroscope", "versions"
 MAY_DIFFER = {
     "resamples": "more of them give the same interval more precisely",
     "permutations": "they give p-values, which a gate does not use",
     "confidence": "a gate rescales every interval to the level that it needs",
 }
 """Key of a signature -> reason why statistics that differ in it are comparable. `run_seed` may differ if no stage of
-the critic depends on it."""
+the critic depends on it, and `RELEASE` if both have the versions of stages."""
 PLACES = {
     "files": "the path of a corpus does not change it; tables/corpora.csv shows changes",
     "path": "the same",
@@ -43,6 +43,8 @@ def require_comparable(baseline: Run, candidate: Run, first: Key, second: Key) -
     problem = f"{critic} {statistic} on {corpus}: these runs cannot be compared"
     number_before, number_after = baseline.numbers[first], candidate.numbers[second]
     for key, first_value, second_value in _compare_signatures(critic, number_before, number_after):
+        if key == VERSIONS:
+            raise MacroscopeError(f"{problem}; {_describe_versions(first_value, second_value)}")
         raise MacroscopeError(
             f"{problem}; the signature's '{key}' is {first_value} in the baseline and {second_value} in the candidate"
         )
@@ -74,9 +76,24 @@ def depends_on_seed(critic: str) -> bool:
 
 def _compare_signatures(critic: str, first: Number, second: Number) -> Iterator[tuple[str, str, str]]:
     free = set(MAY_DIFFER) | (set() if depends_on_seed(critic) else {RUN_SEED})
+    if VERSIONS in first.signature and VERSIONS in second.signature:
+        free.add(RELEASE)
     for key, first_value, second_value in _compare_mappings(first.signature, second.signature):
         if key not in free:
             yield key, first_value, second_value
+
+
+def _describe_versions(first: str, second: str) -> str:
+    """Return a clause about different versions of stages: which one, and what to do."""
+    for run, text in (("baseline", first), ("candidate", second)):
+        if text == ABSENT:
+            return f"the {run} was made before stages had versions; make it again with this version of macroscope"
+    versions = (dict(pair.split("=") for pair in text.split(",")) for text in (first, second))
+    stage, before, after = next(_compare_mappings(*versions))
+    return (
+        f"the stage '{stage}' has version {before} in the baseline and {after} in the candidate, so its numbers differ"
+        " by its code, too; make the older run again"
+    )
 
 
 def _compare_configs(

@@ -69,7 +69,6 @@ def write_report(
     output: Path,
     pages: Path,
     times: Path | None = None,
-    older: Sequence[str] = (),
 ) -> None:
     """Write the report of a run as HTML without external references.
 
@@ -86,8 +85,6 @@ def write_report(
         `PAGES`.
     times
         Folder of the run's logs with the benchmarks; None: running times are left out.
-    older
-        "rule=number" of results that were made by older code and accepted.
     """
     results = Results(config)
     missing = read_missing(tables, figures)
@@ -129,7 +126,6 @@ def write_report(
         "headline": headline.set_index(["corpus", "system"]),
         "missing": missing,
         "advice": ADVICE,
-        "older": [tuple(entry.rsplit("=", 1)) for entry in older],
     }
     with atomic(output) as temporary:
         _write(environment, "report", temporary, **first_page)

@@ -4,8 +4,6 @@ All are functions of the matrix of distances between all vectors of both samples
 of vectors only changes which rows and columns belong to which sample.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -16,13 +14,11 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import Array, DocumentFeatures
 from macroscope.statistics.document_groups import Integers
+from macroscope.statistics.joint_test import Comparison
 from macroscope.statistics.p_values import agree_with_test, p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.tidy import UNDEFINED, Estimate
-
-if TYPE_CHECKING:  # importing it at run time would track code that computes nothing here
-    from macroscope.statistics.joint_test import Comparison
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
 _NULL = "the same distribution of vectors on both sides"
@@ -90,17 +86,17 @@ def compare_vectors(
     return estimates + _coverage(distances, n, neighbours, units, memberships, exact, resampling.confidence)
 
 
-def compare_by_energy(pool: DocumentFeatures) -> "Comparison":
+def compare_by_energy(pool: DocumentFeatures) -> Comparison:
     """Return the energy distance between the numbers of documents, a `statistics.joint_test.CollectionStatistic`."""
     return _compare_by(-cdist(pool.numbers, pool.numbers))
 
 
-def compare_by_kernel(pool: DocumentFeatures) -> "Comparison":
+def compare_by_kernel(pool: DocumentFeatures) -> Comparison:
     """Return the squared maximum mean discrepancy of the numbers of documents, a `CollectionStatistic`."""
     return _compare_by(gaussian_kernel(cdist(pool.numbers, pool.numbers)))
 
 
-def _compare_by(matrix: Array) -> "Comparison":
+def _compare_by(matrix: Array) -> Comparison:
     matrix = leave_out_units(matrix, np.arange(len(matrix)))
     return lambda divisions: mean_discrepancy(
         matrix[np.ix_(divisions.documents, divisions.documents)], divisions.inside

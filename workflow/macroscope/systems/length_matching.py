@@ -103,7 +103,6 @@ HELD_OUT = "samples.parquet"
 """Name of the file with held-out documents, beside that with all documents of a corpus."""
 TEXTS, WORDS = "texts cut to matched length", "words after the cuts"
 """Counts of what is cut: of texts, and of words."""
-_SIGNATURE = "unit:words"
 
 
 def cut_system(control: Path, samples: Path, output: Path, *, language: str, seed: int) -> None:
@@ -151,6 +150,7 @@ def compare_lengths(
     *,
     corpus: str,
     system: str,
+    signature: str,
     seed: int,
     confidence: float,
 ) -> None:
@@ -164,7 +164,7 @@ def compare_lengths(
         estimates = two_sample_test(first, second, confidence, seed)
         sizes = len(first), len(second)
         rows = rows_table(estimates, sizes, lambda _: f"fewer than {FEWEST_DOCUMENTS} texts in a collection")
-        about = {"corpus": corpus, "system": name, "critic": LENGTH, "signature": _SIGNATURE}
+        about = {"corpus": corpus, "system": name, "critic": LENGTH, "signature": signature}
         pairing = find_pairs(first.keys, second.keys, name)
         tables.append(tidy_table(rows, resampling=Resampling(0, 0, confidence, seed), pairing=pairing, **about))
     write_tidy(pd.concat(tables, ignore_index=True), output)

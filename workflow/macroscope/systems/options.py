@@ -82,7 +82,7 @@ class SystemOptions(Options):
         return False
 
     def perplexity_signature(self) -> str:
-        """Return what its perplexity depends on: the options that the stage was given, as key:value pairs."""
+        """Return the options that its perplexity depends on, as key:value pairs: those that the stage was given."""
         values = self.model_dump(mode="json", include=self.model_fields_set - {"kind"})
         return "|".join([f"kind:{self.kind}", *(f"{name}:{value}" for name, value in values.items()), "split:test"])
 
@@ -109,16 +109,6 @@ class SystemOptions(Options):
         ----------
         place
             Place of the system in the config, for error messages.
-        """
-        return []
-
-    def resources_read(self, language: str) -> list[str]:
-        """Return the project's resource files that its samples depend on, so that editing one regenerates them.
-
-        Parameters
-        ----------
-        language
-            Language of the corpus.
         """
         return []
 

@@ -6,8 +6,11 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.resampling import Resampling
+from macroscope.stages import describe_versions
 from macroscope.statistics.latent import pooled_perplexity
 from macroscope.statistics.tidy import Estimate, sized_row, write_statistics
+from macroscope.systems import kinds
+from macroscope.systems.declaration import MEASURE, SUMMARISE
 from macroscope.systems.options import SystemOptions
 
 
@@ -24,6 +27,8 @@ def summarise_perplexity(
         CSV to write.
     """
     documents = pd.read_parquet(perplexity)
+    stages = kinds()[options.kind].data.all_stages
+    versions = {name: stages[name].version for name in (MEASURE, SUMMARISE)}
     rows = []
     for unit in ("token", "word"):
         value, low, high = pooled_perplexity(documents["nll"].to_numpy(), documents[f"{unit}s"].to_numpy(), resampling)
@@ -35,5 +40,5 @@ def summarise_perplexity(
         system=system,
         critic="perplexity",
         resampling=replace(resampling, permutations=0),
-        signature=options.perplexity_signature(),
+        signature=f"{options.perplexity_signature()}|{describe_versions(versions)}",
     )

@@ -1,16 +1,9 @@
-"""Plan of the coreference critic: files of mentions, resources, and unsupported languages."""
+"""Plan of the coreference critic: files of mentions, and unsupported languages."""
 
 import pytest
 
 from macroscope.errors import MacroscopeError
 from tests.unit.plan.plans import names, plan_of
-
-
-def test_resources_of_a_stage_include_all_files_of_its_folders():
-    stage = plan_of().critics.stage("coreference", "project")
-    files = {path.rpartition("resources/")[2] for path in stage.resource_files}
-    assert {"persons.yaml", "pronoun_weights.json", "stop_words/en.txt"} <= files
-    assert plan_of().critics.stage("coreference", "score").resource_files == []
 
 
 @pytest.mark.parametrize(

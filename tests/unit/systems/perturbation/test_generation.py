@@ -226,15 +226,8 @@ def test_the_plan_perturbs_the_samples_of_the_other_system():
     assert other_samples(wildcards("shuffled")) == f"{folder}/wiki/control/samples.parquet"
     assert other_samples(wildcards("mine-cut", "real")) == f"{folder}/real/mine/samples.parquet"
     assert "language=de" in job.values(wildcards("mine-cut", "real"))
-    assert job.resource_files(wildcards("shuffled")) == []
     judged = {system for _, corpus, system in plan.critics.comparisons}
     assert {"control", *SYSTEMS} == judged
-
-
-def test_a_stage_that_reads_stop_words_has_their_list_as_input():
-    plan = Plan(parse_config(config(x=defect(perturb=["truncate", "remove_stop_words"]))))
-    (path,) = find_job(plan, "generate_perturbation").resource_files(SimpleNamespace(system="x", corpus="wiki"))
-    assert path.endswith("resources/stop_words/en.txt")
 
 
 def test_all_excludes_perturbations_of_a_process_on_real_corpora():

@@ -78,9 +78,7 @@ CRITIC = Critic(
         ),
         "overview": Stage("figures:plot", inputs="all_evidence probing"),
         "report": Stage("report:items", inputs="all_evidence probing"),
-        "embed_corpus": Stage(
-            "probing:embed_corpus", inputs="documents encoder", options="probing", minutes=480, resources="stop_words"
-        ),
+        "embed_corpus": Stage("probing:embed_corpus", inputs="documents encoder", options="probing", minutes=480),
         "probe": Stage(
             "probing:probe",
             inputs="embeddings reference? resampling signature",

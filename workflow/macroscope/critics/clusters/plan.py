@@ -5,7 +5,7 @@ from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOption
 from macroscope.critics.declaration import CriticPlan
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import ConfigView
-from macroscope.stages import ANY_NAME, Function, Wildcards, as_json
+from macroscope.stages import ANY_NAME, Function, Wildcards, as_json, describe_versions
 
 NAME = "clusters"
 _PACKAGE = "macroscope.critics.clusters"
@@ -66,9 +66,9 @@ class ProbingPlan(CriticPlan):
                 options=lambda w: as_json(self._embedding(w), embed.option_names),
                 values=value_words(embed.value_names, values),
                 modules=[embed.module(_PACKAGE)],
-                resource_files=embed.resource_files,
                 resources=resources_of(embed, self._encoder, lambda encoder: encoder.encoder),
                 constraints={"encoder": encoder, "side": "own|reference"},
+                extras=CRITIC.extras,
             ),
             Job(
                 name="probe_clusters",
@@ -81,6 +81,7 @@ class ProbingPlan(CriticPlan):
                 modules=[probe.module(_PACKAGE)],
                 resources=resources_of(probe, self._encoder),
                 constraints={"encoder": encoder},
+                extras=CRITIC.extras,
             ),
         ]
 
@@ -88,7 +89,9 @@ class ProbingPlan(CriticPlan):
         """Return all settings that change the results of probing."""
         values = self._encoder(wildcards).model_dump() | self.options.model_dump(include=set(_CLUSTERING))
         halves = "halves|" if self.probings[wildcards.corpus].halves else ""
-        return f"probing:clusters|{halves}" + "|".join(f"{name}:{value}" for name, value in values.items())
+        parts = [f"{name}:{value}" for name, value in values.items()]
+        versions = describe_versions({name: CRITIC.stages[name].version for name in ("embed_corpus", "probe")})
+        return f"probing:clusters|{halves}" + "|".join([*parts, versions])
 
     def _embeddings_of(self, name: str) -> Function:
         return lambda wildcards: self.embeddings(wildcards).get(name, [])

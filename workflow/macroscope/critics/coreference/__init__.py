@@ -10,7 +10,6 @@ from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
 _RESOLVED = "resolver ranker model mentions domain single"
-_RESOURCES = "persons.yaml pronoun_weights.json name_weights.json stop_words"
 
 CRITIC = Critic(
     options="options:CoreferenceOptions",
@@ -67,7 +66,6 @@ CRITIC = Critic(
             minutes=720,
             threads=2,
             folder=True,
-            resources=_RESOURCES,
         ),
         "fit_prior": Stage("prior:fit_prior", inputs="inference", options="order convention folds", folder=True),
         "project": Stage(
@@ -75,7 +73,6 @@ CRITIC = Critic(
             inputs="texts mentions? signature",
             options=f"{_RESOLVED} folds",
             minutes=240,
-            resources=_RESOURCES,
         ),
         "score": Stage("scoring:score", inputs="latents prior", options="unlikely folds"),
         "known_truth": Stage("known_truth:write_known_truth", inputs="process prior order seed", options="single"),

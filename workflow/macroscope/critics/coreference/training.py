@@ -92,7 +92,7 @@ def _resolve_in_parts(
         resolve = make_resolver(options, mentions, ids)
         yield from (compute_latents(batch, resolve, options) for batch in batches)
         return
-    resolve_part = partial(_resolve_part, options=options, checkpoints=checkpoints, code=_hash_code())
+    resolve_part = partial(_resolve_part, options=options, checkpoints=checkpoints)
     first = list(islice(batches, 2))
     batches = chain(first, batches)
     if threads == 1 or len(first) < 2:  # a process takes longer to start than a batch
@@ -103,21 +103,15 @@ def _resolve_in_parts(
             yield from pool.map(resolve_part, round_of_batches)
 
 
-def _resolve_part(documents: Sequence[Document], options: CoreferenceOptions, checkpoints: Path, code: str) -> pa.Table:
+def _resolve_part(documents: Sequence[Document], options: CoreferenceOptions, checkpoints: Path) -> pa.Table:
     """Return the latents of a batch of documents, from the checkpoints if present."""
-    identity = repr([(document.id, document.text) for document in documents]) + options.model_dump_json() + code
+    version = CRITIC.stages["train"].version
+    identity = repr((version, [(document.id, document.text) for document in documents])) + options.model_dump_json()
     path = checkpoints / f"{sha256(identity.encode()).hexdigest()}.parquet"
     if not path.exists():
         with atomic(path) as temporary:
             pq.write_table(compute_latents(documents, make_resolver(options, None), options), temporary)
     return pq.read_table(path)
-
-
-def _hash_code() -> str:
-    """Hash the critic's code and resources, on which the parts depend besides documents and options."""
-    stage = CRITIC.stages["train"]
-    files = [*sorted(Path(__file__).parent.rglob("*.py")), *map(Path, stage.resource_files)]
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def _count(table: pa.Table, counts: dict[str, int], failed: list[str]) -> None:

@@ -194,6 +194,7 @@ class NarrativePlan(CriticPlan):
             modules=[declared.module("macroscope.critics.narrative")],
             resources=resources_of(declared, self._critic_options),
             user_inputs=("checked",),
+            extras=CRITIC.extras,
             constraints={
                 "critic": alternatives(self._names),
                 "kind": r"[A-Za-z0-9_-]+",

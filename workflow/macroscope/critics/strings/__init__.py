@@ -69,7 +69,6 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=480,
             gpu="estimator=lstm",
-            resources="stop_words",
         ),
         "fit": Stage(
             "fits:fit",

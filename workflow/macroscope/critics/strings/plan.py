@@ -59,6 +59,7 @@ class StringsPlan(CriticPlan):
             resources=resources_of(declared, lambda w: self._options(critic)),
             folders=frozenset({OUTPUT}),
             constraints={"fit": r"\d+"},
+            extras=CRITIC.extras,
         )
 
     def _latents(self, critic: str, wildcards: Wildcards, system: str) -> str:

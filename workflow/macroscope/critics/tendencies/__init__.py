@@ -78,7 +78,6 @@ CRITIC = Critic(
             options="unit language tokenizer",
             megabytes=4000,
             minutes=240,
-            resources="stop_words",
         ),
         "compare": Stage(
             "comparison:compare_latents",

@@ -56,7 +56,6 @@ CRITIC = Critic(
             minutes=2880,
             threads=2,
             folder=True,
-            resources="stop_words",
         ),
         "project": Stage(
             "projection:project",

@@ -57,11 +57,6 @@ class PerturbationSystem(SystemOptions):
         """Return the name of the other system."""
         return self.of
 
-    def resources_read(self, language: str) -> list[str]:
-        """Return the lists of words that the steps read, as far as they exist."""
-        paths = [step.damage.reads(language) for step in self.perturb if step.damage.reads is not None]
-        return [str(path) for path in dict.fromkeys(paths) if path.exists()]
-
     def description(self, config: ConfigView) -> Description:
         """Describe it by the other system and the steps."""
         steps = ", ".join(step.summary for step in self.perturb)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -95,8 +94,6 @@ class Damage:
         Function of a language that says what the damage lacks for it.
     drops_sections
         Whether it may remove a section.
-    reads
-        Function of a language that returns the path of the list of words that it reads; None if it reads none.
     options
         Name of a further option -> (type, pydantic field).
     """
@@ -112,7 +109,6 @@ class Damage:
     joins: bool = False
     lacks: Lack = lambda language, **options: None
     drops_sections: bool = False
-    reads: Callable[[str], Path] | None = None
     options: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property

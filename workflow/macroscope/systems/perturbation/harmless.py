@@ -10,7 +10,7 @@ from typing import Any
 
 from macroscope.documents import Document
 from macroscope.natural_language.languages import LANGUAGES, name_of
-from macroscope.natural_language.rewordings import lacks_rewordings, rewordings, rewordings_path
+from macroscope.natural_language.rewordings import lacks_rewordings, rewordings
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.systems.perturbation.declaration import Touch, declare, replace_some
 from macroscope.systems.perturbation.pieces import Place
@@ -20,19 +20,19 @@ _DASHES = {" - ": " – ", " – ": " - ", "—": " – "}
 _MARKS = re.compile("|".join(map(re.escape, sorted([*_CURLY, *_DASHES], key=len, reverse=True))))
 
 
-@declare("words", keeps_length=True, dose=0.25, lacks=lacks_rewordings("synonyms"), reads=rewordings_path)
+@declare("words", keeps_length=True, dose=0.25, lacks=lacks_rewordings("synonyms"))
 def replace_synonyms(document: Document, touch: Touch) -> Document:
     """Replace words by synonyms from a list."""
     return _reword(document, touch, "synonyms")
 
 
-@declare("words", keeps_length=True, dose=0.25, lacks=lacks_rewordings("spellings"), reads=rewordings_path)
+@declare("words", keeps_length=True, dose=0.25, lacks=lacks_rewordings("spellings"))
 def replace_spellings(document: Document, touch: Touch) -> Document:
     """Replace British spellings by American ones, and the reverse."""
     return _reword(document, touch, "spellings")
 
 
-@declare("words", keeps_length=False, dose=0.25, lacks=lacks_rewordings("contractions"), reads=rewordings_path)
+@declare("words", keeps_length=False, dose=0.25, lacks=lacks_rewordings("contractions"))
 def contract_words(document: Document, touch: Touch) -> Document:
     """Contract words ("do not" to "don't"), and write contracted ones out."""
     return _reword(document, touch, "contractions")

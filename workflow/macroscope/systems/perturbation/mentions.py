@@ -18,7 +18,7 @@ from typing import Any
 from macroscope.documents import Document
 from macroscope.natural_language.languages import ENGLISH, LANGUAGES, name_of
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.stop_words import stop_words, stop_words_path
+from macroscope.natural_language.stop_words import stop_words
 from macroscope.systems.perturbation.declaration import Touch, declare, replace_some, sample_cycle
 from macroscope.systems.perturbation.pieces import Place, match_case, regroup, replace_texts
 
@@ -145,7 +145,7 @@ def _match_any(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
-@declare("words", keeps_length=True, dose=1.0, twin="replace_synonyms", lacks=_lacks_pronouns, reads=stop_words_path)
+@declare("words", keeps_length=True, dose=1.0, twin="replace_synonyms", lacks=_lacks_pronouns)
 def swap_pronouns(document: Document, touch: Touch) -> Document:
     """Swap he and she, him and her, his and her, himself and herself; for English only."""
     listed = stop_words(touch.language)

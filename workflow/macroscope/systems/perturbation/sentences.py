@@ -8,7 +8,7 @@ from pydantic import Field
 
 from macroscope.documents import Document
 from macroscope.natural_language.languages import LANGUAGES
-from macroscope.natural_language.rewordings import lacks_rewordings, rewordings, rewordings_path
+from macroscope.natural_language.rewordings import lacks_rewordings, rewordings
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.systems.perturbation.declaration import Touch, declare, pair_in_cycle
 from macroscope.systems.perturbation.pieces import (
@@ -147,7 +147,6 @@ def remove_sentences(document: Document, touch: Touch, number: int | None = None
     dose=0.25,
     twin="contract_words",
     lacks=lacks_rewordings("negations"),
-    reads=rewordings_path,
 )
 def negate_sentences(document: Document, touch: Touch) -> Document:
     """Negate sentences, or affirm negated ones, at their first auxiliary verb (he2023: negation).

@@ -11,7 +11,7 @@ from macroscope.documents import Document
 from macroscope.natural_language.articles import ARTICLES
 from macroscope.natural_language.languages import LANGUAGES, name_of
 from macroscope.natural_language.lemmas import has_lemmas, lemmatise
-from macroscope.natural_language.stop_words import has_stop_words, stop_words, stop_words_path
+from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.words import locate_words
 from macroscope.systems.perturbation.declaration import Touch, combine, declare, needs_spaces, replace_some
 from macroscope.systems.perturbation.pieces import (
@@ -175,7 +175,6 @@ def remove_articles(
     dose=1.0,
     twin="contract_words",
     drops_sections=True,
-    reads=stop_words_path,
     lacks=combine(needs_spaces, _lacks_stop_words),
 )
 def remove_stop_words(document: Document, touch: Touch) -> Document:
