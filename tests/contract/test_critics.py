@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined
 from macroscope.config.schema import load_config
 from macroscope.critics import critics
 from macroscope.critics.attributions import read_attributions, read_real_scores, read_scores
-from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
+from macroscope.critics.declaration import STAGES, difference_tests, signature, statistics_of
 from macroscope.critics.features import feature_extractor
 from macroscope.critics.latents import custom_metadata, gather, open_latents, read_metadata
 from macroscope.critics.two_sample_test import group_files
@@ -24,6 +24,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import REPOSITORY, read_json
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan.critics import PLACES
+from macroscope.reporting.html_blocks import captions_of
 from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.declaration import match_declaration

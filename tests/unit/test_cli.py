@@ -231,15 +231,6 @@ def test_any_two_tables_can_be_tested(command, capsys, tmp_path):
     assert "no column 'y'" in error
 
 
-def test_the_code_is_recorded_on_success_alone(command, tmp_path):
-    record = tmp_path / "code" / "rule" / "job.txt"
-    flags = ("--code", "0123456789abcdef", "--record", record)
-    assert command(*flags, "config", "check", tmp_path / "none.yaml")[0] == 1
-    assert not record.exists()
-    assert command(*flags, "config", "schema", "--output", tmp_path / "schema.json")[0] == 0
-    assert record.read_text() == "0123456789abcdef\n"
-
-
 def test_the_command_line_starts_at_once():
     code = "import sys, macroscope.cli; print(sorted({'numpy', 'pandas', 'torch', 'snakemake'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

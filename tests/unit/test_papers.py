@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 
 from macroscope.critics import critics
-from macroscope.critics.declaration import captions_of
 from macroscope.files import REPOSITORY
 from macroscope.plan import load_plan
+from macroscope.reporting.html_blocks import captions_of
 from macroscope.strict_yaml import read_yaml
 
 PAGE = REPOSITORY / "docs" / "papers.md"

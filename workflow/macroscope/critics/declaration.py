@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.readings import SHARED_READINGS, Reading
-from macroscope.critics.sentence_encoding import EMBEDDING
-from macroscope.critics.sentence_encoding import STAGE as EMBED_SENTENCES
+from macroscope.critics.sentence_encoding import EMBEDDING, STAGE
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.jobs import Job
 from macroscope.natural_language.support import CAPABILITIES
@@ -276,8 +273,8 @@ class Critic:
 
     def options_of(self, stage: str) -> set[str]:
         """Return the options that change a stage's output: its own and those of all stages upstream of it."""
-        declared = [self.stages[name] for name in self._upstream(stage)]
-        return {option for each in declared for option in (*each.option_names, *dict(each.conditions))}
+        read = [self.stages[name] for name in self._upstream(stage)]
+        return {option for each in read for option in (*each.option_names, *dict(each.conditions))}
 
     def versions_of(self, stage: str) -> dict[str, int]:
         """Return stage -> version, of all stages whose code a stage's output depends on, itself included.
@@ -287,18 +284,16 @@ class Critic:
         upstream = self._upstream(self.signed_stage(stage))
         special = [name for name in self.stages if name not in STAGES]
         names = [*special, *(name for name in STAGES if name in upstream), stage]
-        embedding = {EMBEDDING: EMBED_SENTENCES.version} if self.sentences else {}
+        embedding = {EMBEDDING: STAGE.version} if self.sentences else {}
         return embedding | {name: self.all_stages[name].version for name in names}
 
     def _upstream(self, stage: str) -> set[str]:
         """Return a declared stage and the standard stages whose outputs it reads, directly or not."""
-        names: set[str] = set()
-        waiting = [stage]
+        names, waiting = set[str](), {stage}
         while waiting:
-            name = waiting.pop()
-            if name not in names:
-                names.add(name)
-                waiting += [m for m in MAKES if m in self.stages and _reads(self.all_stages[name], MAKES[m])]
+            names |= waiting
+            read = [self.all_stages[name] for name in waiting]
+            waiting = {m for m in MAKES if m in self.stages and any(_reads(each, MAKES[m]) for each in read)} - names
         return names
 
     def last(self) -> str:
@@ -307,12 +302,9 @@ class Critic:
 
     def signed_stage(self, stage: str) -> str:
         """Return the stage whose options sign what `stage` writes."""
-        return {
-            "compare_scores": "score",
-            "two_sample_test": self.last(),
-            "compare_pairs": self.last(),
-            "measure_power": self.last(),
-        }.get(stage, stage)
+        if stage in ("two_sample_test", "compare_pairs", "measure_power"):
+            return self.last()
+        return "score" if stage == "compare_scores" else stage
 
     def options_given(self, stage: str) -> set[str]:
         """Return the options that a job of a stage is given: those that it reads, and those that it signs with."""
@@ -356,14 +348,6 @@ class CriticPlan:
         raise MacroscopeError(f"critic '{critic}', stage '{stage}': no '{name}' can be read")
 
 
-def captions_of(package: str) -> Path:
-    """Return the folder of a critic's captions."""
-    folders = list(getattr(import_module(package), "__path__", ()))
-    if len(folders) != 1:
-        raise MacroscopeError(f"{package}: a critic is a package, whose folder has its captions; make it a folder")
-    return Path(folders[0]) / "captions"
-
-
 def statistics_of(critic: Plugin[Critic]) -> tuple[Statistic, ...]:
     """Return the declarations of all statistics of a critic, its own first."""
     references = (*critic.data.statistics, *SHARED_STATISTICS)
@@ -400,8 +384,8 @@ def signature(critic: Plugin[Critic], options: Options, stage: str, seed: int) -
     used = critic.data.options_of(critic.data.signed_stage(stage))
     values = options.model_dump()
     parts = [f"{name}:{_text(values[name])}" for name in type(options).model_fields if name in used]
-    versions = describe_versions(critic.data.versions_of(stage))
-    return "|".join([f"critic:{critic.name}", *parts, f"run_seed:{seed}", versions])
+    parts += [f"run_seed:{seed}", describe_versions(critic.data.versions_of(stage))]
+    return "|".join([f"critic:{critic.name}", *parts])
 
 
 def _reads(stage: Stage, made: str) -> bool:

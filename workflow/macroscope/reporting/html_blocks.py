@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,8 +15,8 @@ from jinja2 import Environment, StrictUndefined
 
 from macroscope.containment import describe, is_own
 from macroscope.critics import get_critic
-from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
+from macroscope.errors import MacroscopeError
 from macroscope.files import CAPTIONS
 from macroscope.number_formats import significant
 from macroscope.reporting.results import Results
@@ -52,6 +53,14 @@ class Block:
     documents: list[dict[str, object]] | None = None
     passages: list[dict[str, object]] | None = None
     warning: str | None = None
+
+
+def captions_of(package: str) -> Path:
+    """Return the folder of a critic's captions."""
+    folders = list(getattr(import_module(package), "__path__", ()))
+    if len(folders) != 1:
+        raise MacroscopeError(f"{package}: a critic is a package, whose folder has its captions; make it a folder")
+    return Path(folders[0]) / "captions"
 
 
 class Captions:
