@@ -5,6 +5,8 @@
     python examples/sentences/marked.py evaluate NAME.csv texts/NAME/marks.csv
 
 A table of marks has the columns `document`, `sentence` (its number, from 1) and `marked`: 0 or 1, or a share of people.
+DATA holds stories of TimeTravel (MIT), abstracts with sentences by a language model (vijini/GeneratedTextDetection, CC
+BY 4.0), abstracts by people, and paragraphs of WikiText-103 (CC BY-SA 3.0).
 """
 
 import gzip
