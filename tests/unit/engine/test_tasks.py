@@ -1,5 +1,7 @@
 """Tasks from steps: their wildcards, their files and their order."""
 
+from dataclasses import replace
+
 import pytest
 
 from macroscope.engine.tasks import Machine, Step, TaskWildcards, find_tasks, step_of_job
@@ -82,3 +84,12 @@ def test_a_job_of_the_plan_is_a_task_with_the_words_of_its_rule():
     ]
     assert (task.log, task.modules, task.minutes) == ("logs/<run>/score_toy/a.log", ["of_a"], 7)
     assert task.outputs == ["results/<run>/a.csv", "a/evidence"]
+
+
+def test_the_version_of_a_step_is_in_the_recipe_of_its_tasks():
+    """A test of the manifest shows that another recipe runs a task, and what follows from it."""
+    first, *others = tasks("table")
+    raised = [replace(step, version=2) if step.name == "read" else step for step in STEPS]
+    again, *others_again = tasks("table", steps=raised)
+    assert (first.recipe, again.recipe) == (["1", *first.words], ["2", *first.words])
+    assert others_again == others

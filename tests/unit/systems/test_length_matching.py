@@ -100,7 +100,7 @@ def test_length_alone_is_detected_as_the_texts_are_and_not_at_matched_length(tmp
         write(tmp_path / name, range(first, first + 60))
         for name, first in (("real", 60), ("mine", 10), ("x", 10), ("y", 10))
     ]
-    about = {"corpus": "wiki", "system": "mine", "seed": 1, "confidence": 0.95}
+    about = {"corpus": "wiki", "system": "mine", "signature": "unit:words", "seed": 1, "confidence": 0.95}
     compare_lengths(*paths, tmp_path / "lengths.csv", **about)
     rows = read_csv(tmp_path / "lengths.csv").set_index(["system", "statistic"])
     assert set(rows["critic"]) == {"length"}
