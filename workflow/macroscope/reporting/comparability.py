@@ -91,8 +91,8 @@ def _describe_versions(first: str, second: str) -> str:
     versions = (dict(pair.split("=") for pair in text.split(",")) for text in (first, second))
     stage, before, after = next(_compare_mappings(*versions))
     return (
-        f"the stage '{stage}' has version {before} in the baseline and {after} in the candidate, so the code differs, and"
-        " not only the texts; make the older run again"
+        f"the stage '{stage}' has version {before} in the baseline and {after} in the candidate, so the code differs,"
+        " and not only the texts; make the older run again"
     )
 
 
