@@ -1,6 +1,7 @@
 """The plan of the critics: who judges what, which files every job reads and writes, what the report reads."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -316,3 +317,13 @@ def test_many_systems_are_announced_with_the_time_that_their_planning_takes():
         "4,001 systems have about 16,004 jobs, which Snakemake plans in about 1 min before the first one, at each call;"
         " runs of fewer systems begin sooner"
     )
+
+
+def test_reporting_has_the_versions_of_the_critics_stages_that_it_runs(monkeypatch):
+    plan = plan_of()
+    critic, _ = next(iter(plan.critics.chapters))
+    plugin = plan.critics.plugins[critic]
+    assert plan.reporting.version("tables") == "1"
+    raised = {**plugin.data.stages, "report": replace(plugin.data.stages["report"], version=2)}
+    monkeypatch.setitem(plan.critics.plugins, critic, replace(plugin, data=replace(plugin.data, stages=raised)))
+    assert plan.reporting.version("tables") == f"1 report_{critic}=2"
