@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, UsageError
 from macroscope.files import RESOURCES
+from macroscope.options import make_absolute
 
 # Requests of a job whose model has no such entry in the registry.
 _THREADS, _MEGABYTES = 8, 16000
@@ -24,6 +26,15 @@ Precision = Annotated[
         " support it (AMX; GPUs from 2020 on), slower on others; embeddings then differ in their third digit."
     ),
 ]
+
+
+def _make_absolute(name: str, info: ValidationInfo) -> str:
+    return name if name in _registry() else make_absolute(name, info)
+
+
+ModelName = Annotated[str, AfterValidator(_make_absolute)]
+"""Name of a pretrained model in the registry or on the hub, or its folder."""
+_ON_HUB = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,23 @@ def resolve(name: str, weights: Path | None = None) -> ModelSource:
     if folder is not None:
         return ModelSource(name, str(folder))
     return ModelSource(name, entry["hub"], entry.get("revision"))
+
+
+def require_encoder(name: str) -> None:
+    """Check that a name can be that of an encoder: it has weights here, or may have some on the hub.
+
+    Raises
+    ------
+    UsageError
+        If it cannot.
+    """
+    if name in _registry():
+        if "hub" not in _registry()[name]:
+            raise UsageError(f"the encoder {name!r} has no pretrained weights; give one that has them, such as minilm")
+    elif _find_local(name) is None and not _ON_HUB.fullmatch(name):
+        raise UsageError(
+            f"the encoder {name!r}: no such folder; give one, a name in resources/models.yaml, or one on Hugging Face"
+        )
 
 
 def retrieved_weights(name: str) -> str | None:

@@ -1,11 +1,21 @@
 """The base of all groups of options; each room, source, system and critic declares its own groups."""
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Protocol, get_args
 from unicodedata import category, normalize
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import require_regular
@@ -92,7 +102,16 @@ def require_usable(path: str) -> str:
     return path
 
 
-UserPath = Annotated[str, AfterValidator(require_usable)]
+_AS_GIVEN = "as given"
+"""Context of a validation of options that a user gave to a command or a function, and not in a config."""
+
+
+def make_absolute(path: str, info: ValidationInfo) -> str:
+    """Return the absolute path of a file or folder that a user gave to a command or a function; others as they are."""
+    return os.path.abspath(path) if info.context == _AS_GIVEN and os.path.exists(path) else path
+
+
+UserPath = Annotated[str, AfterValidator(require_usable), AfterValidator(make_absolute)]
 """Path of a user's file or folder."""
 LARGEST_SEED = 2**31 - 1
 """The sum of two seeds is still a valid seed of a random number generator."""
@@ -142,6 +161,17 @@ class ConfigView(Protocol):
 
     def resampling(self) -> dict[str, float]:
         """Return how uncertainty is computed, as arguments of `Resampling`."""
+
+
+def with_absolute_paths(group: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options that a user gave to a command or a function, for the config of a run in another folder.
+
+    Invalid options are returned as they are: the check of the config says what is wrong, and where.
+    """
+    try:
+        return group.model_validate(dict(given), context=_AS_GIVEN).model_dump(mode="json", exclude_unset=True)
+    except ValidationError:
+        return dict(given)
 
 
 class Options(BaseModel):

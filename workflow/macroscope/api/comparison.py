@@ -19,17 +19,19 @@ from macroscope.api.messages import translated_errors, without_logs
 from macroscope.api.result import Comparison, require_new
 from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
-from macroscope.criticize.choice import choose
+from macroscope.criticize.choice import choose, given_options
 from macroscope.criticize.folder import render_config
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.languages import choose_language
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
+from macroscope.critics import GivenOptions
 from macroscope.engine.pool import Watcher
 from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Task
 from macroscope.errors import MacroscopeError
 from macroscope.execution.job_environment import caches
+from macroscope.execution.limits import Device, device_for_jobs, require_device
 from macroscope.files import write_text
 from macroscope.missing import Missing
 from macroscope.not_asked import NotAsked
@@ -57,6 +59,8 @@ def compare(
     reference_field: str | None = None,
     model_field: str | None = None,
     separator: str | None = None,
+    encoder: str | Path | None = None,
+    device: Device = "auto",
     language: str | None = None,
     matched_length: bool = False,
     seed: int = 1,
@@ -83,6 +87,11 @@ def compare(
         is a candidate of its own.
     separator
         Separator of the texts of a text file: "line", "blank-line", or a line such as "---"; default: it is one text.
+    encoder
+        Encoder of the critics that have one: a folder, a name in resources/models.yaml or on Hugging Face; default:
+        minilm, for English.
+    device
+        "cpu", "cuda" (a GPU), or "auto" (a GPU if there is one).
     language
         Code of the language of the texts (ISO 639-1). Default: it is recognized.
     matched_length
@@ -113,16 +122,18 @@ def compare(
     >>> result.scorecard  # doctest: +SKIP
     """
     cores = _cores(n_jobs)
+    require_device(device)
     folder = Path(tempfile.mkdtemp(prefix="macroscope-")).resolve() if keep is None else require_new(keep, "`keep`")
     try:
         run.require_output(folder)
-        options = critics if isinstance(critics, Mapping) else {}
         named = [critics] if isinstance(critics, str) else list(critics)
+        options = given_options(named, encoder, critics if isinstance(critics, Mapping) else None)
         given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
         os.environ.update(caches(folder))
-        plan = run_plan(plan, folder, cores, _tables, _Bar("compare", progress), keeps_logs=keep is not None)
+        with device_for_jobs(device):
+            plan = run_plan(plan, folder, cores, _tables, _Bar("compare", progress), keeps_logs=keep is not None)
     except BaseException as error:
         if keep is None or not (folder / run.CONFIG).exists():  # refused before anything ran: the folder was empty
             shutil.rmtree(folder, ignore_errors=True)
@@ -131,7 +142,8 @@ def compare(
         raise
 
     def make_report() -> None:
-        run_plan(plan, folder, cores, watcher=_Bar("report", progress))
+        with device_for_jobs(device):
+            run_plan(plan, folder, cores, watcher=_Bar("report", progress))
 
     result = Comparison(plan, folder / plan.results, make_report)
     if keep is None:
@@ -181,7 +193,7 @@ def prepare(
     candidates: Any,
     given: GivenFields,
     critics: list[str],
-    options: Mapping[str, Mapping[str, Any]],
+    options: GivenOptions,
     seed: int,
     folder: Path,
     requested: str | None = None,
@@ -193,11 +205,9 @@ def prepare(
         profile, profiles = run.profile_collections(real, judged, given)
         warn_of_comparison(profile, profiles, translate, requested)
         language = choose_language(profile.languages, requested)
-        choice = choose(profile, profiles, critics, language)
+        choice = choose(profile, profiles, critics, language, options)
         choice = replace(choice, not_asked=[_translate(entry, translate) for entry in choice.not_asked])
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
-    for name, chosen in options.items():
-        config["critics"][name] |= chosen
     plan = run.plan_of(config)
     _require_enough(profile, profiles)
     write_text(folder / run.CONFIG, render_config(config, run.command_of(folder)))

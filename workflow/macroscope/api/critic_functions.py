@@ -13,7 +13,7 @@ import macroscope.critics
 from macroscope.api.arguments import checked
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
-from macroscope.critics import get_critic
+from macroscope.critics import get_critic, options_for_texts
 from macroscope.errors import MacroscopeError, nearest
 
 _TEXTS = ("real", "mine")
@@ -114,6 +114,5 @@ Comparison
 
 def _default(critic: str, name: str, field: FieldInfo) -> Any:
     """Return the default of an option: that of `macroscope criticize`, or else that of the config."""
-    given = get_critic(critic).data.criticize or {}
-    default = given.get(name, field.get_default(call_default_factory=True))
+    default = options_for_texts(get_critic(critic)).get(name, field.get_default(call_default_factory=True))
     return Parameter.empty if default is PydanticUndefined else default

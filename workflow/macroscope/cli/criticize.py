@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from macroscope.cli.flags import IdField, Language, ModelField, PromptField, Seed, Separator, TextField
+from macroscope.cli.flags import (
+    DeviceFlag,
+    Encoder,
+    IdField,
+    Language,
+    ModelField,
+    PromptField,
+    Seed,
+    Separator,
+    TextField,
+)
 from macroscope.printing import Json, print_json, records_of
 
 if TYPE_CHECKING:
@@ -47,6 +57,8 @@ def criticize(
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
     ] = None,
+    encoder: Encoder = None,
+    device: DeviceFlag = "auto",
     language: Language = None,
     matched_length: Annotated[
         bool,
@@ -71,19 +83,22 @@ def criticize(
     report, 2 wrong usage.
     """
     from macroscope.criticize import run
-    from macroscope.criticize.choice import choose
+    from macroscope.criticize.choice import choose, given_options
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language
     from macroscope.criticize.profile import describe_comparison
     from macroscope.criticize.profile_table import records_of as records_of_profiles
     from macroscope.criticize.profile_table import table_of
     from macroscope.criticize.standard_input import store_standard_input
+    from macroscope.execution.limits import require_device
     from macroscope.natural_language.languages import require_code
 
     require_cores(cores)
+    require_device(device)
     if language is not None:
         require_code(language)
     run.require_output(output)
+    options = given_options(critic or [], encoder)
     given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
@@ -93,7 +108,7 @@ def criticize(
     table = table_of(profile, profiles)
     if not json:
         print_profile(table, of_languages, of_texts)
-    choice = choose(profile, profiles, critic or [], spoken)
+    choice = choose(profile, profiles, critic or [], spoken, options)
     if not json:
         _print_choice(choice, choice.compared(profile))
     config = run.implied_config(profile, profiles, choice, seed, spoken, matched_length)
@@ -109,7 +124,8 @@ def criticize(
         if json:
             print_json(answer)
         return
-    plan = run.criticize(config, (profile, *profiles), table.rename_axis("property").reset_index(), output, cores)
+    described = table.rename_axis("property").reset_index()
+    plan = run.criticize(config, (profile, *profiles), described, output, cores, device)
     _finish(plan, output, answer if json else None)
 
 

@@ -8,6 +8,7 @@ import typer
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from macroscope.errors import UsageError, nearest
+from macroscope.execution.limits import Device
 from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -58,6 +59,17 @@ Separator = Annotated[
 ]
 Language = Annotated[
     str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
+]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|FOLDER",
+        help="Encoder of the critics that have one: a folder, a name in resources/models.yaml or on Hugging Face."
+        " Default: minilm, for English.",
+    ),
+]
+DeviceFlag = Annotated[
+    Device, typer.Option("--device", help="Device of the models: cpu, cuda (a GPU), or auto (a GPU if there is one).")
 ]
 
 

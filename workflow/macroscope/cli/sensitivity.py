@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from macroscope.cli.criticize import print_profile, require_cores
-from macroscope.cli.flags import IdField, Language, PromptField, Seed, Separator, TextField
+from macroscope.cli.flags import DeviceFlag, Encoder, IdField, Language, PromptField, Seed, Separator, TextField
 from macroscope.printing import Json, print_json
 
 
@@ -29,6 +29,8 @@ def sensitivity(
     prompt_field: PromptField = None,
     id_field: IdField = None,
     separator: Separator = None,
+    encoder: Encoder = None,
+    device: DeviceFlag = "auto",
     language: Language = None,
     seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
@@ -42,19 +44,24 @@ def sensitivity(
     """
     import pandas as pd
 
+    from macroscope.criticize.choice import given_options
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.languages import choose_language, describe_differences
     from macroscope.criticize.profile_table import records_of, table_of
     from macroscope.criticize.run import criticize, require_output
     from macroscope.errors import UsageError
+    from macroscope.execution.limits import require_device
     from macroscope.sensitivity import run
 
     require_cores(cores)
+    require_device(device)
     if (corpus is None) == (reference is None):
         raise UsageError("--reference: give real texts, or --corpus, and not both")
     require_output(output)
+    options = given_options(critic or [], encoder)
     if corpus is not None:
-        config, profiles, table = run.config_of_corpus(corpus, documents, critic or [], seed, quick), [], pd.DataFrame()
+        config = run.config_of_corpus(corpus, documents, critic or [], seed, quick, options)
+        profiles, table = [], pd.DataFrame()
         answer: dict[str, Any] = {}
     else:
         profile = run.profile_reference(
@@ -65,13 +72,13 @@ def sensitivity(
         described = table_of(profile, [])
         if not json:
             print_profile(described, notes)
-        choice = run.choose_critics(profile, critic or [], spoken)
+        choice = run.choose_critics(profile, critic or [], spoken, options)
         answer = {"collections": records_of(profile, []), "notes": [*notes, *choice.reasons]}
         if not json:
             print("\n".join([f"\nCritics: {', '.join(choice.critics)}.", *choice.reasons]))
         config, profiles = run.config_of_texts(profile, choice, seed, spoken, quick), [profile]
         table = described.rename_axis("property").reset_index()
-    plan = criticize(config, profiles, table, output, cores)
+    plan = criticize(config, profiles, table, output, cores, device)
     _show_result(output / plan.results / "sensitivity", answer, json)
 
 

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, Separator, TextField
+from macroscope.cli.flags import (
+    Candidates,
+    DeviceFlag,
+    Encoder,
+    IdField,
+    Language,
+    ModelField,
+    PromptField,
+    Seed,
+    Separator,
+    TextField,
+)
 from macroscope.printing import Json, print_table
 
 _SHOWN = 10
@@ -23,6 +34,8 @@ def sentences(
     id_field: IdField = None,
     model_field: ModelField = None,
     separator: Separator = None,
+    encoder: Encoder = None,
+    device: DeviceFlag = "auto",
     language: Language = None,
     seed: Seed = 1,
     json: Json = False,
@@ -32,15 +45,19 @@ def sentences(
     Both numbers are learned from real texts, whose sentences are exchanged and moved. The table also has the place and
     the text of each sentence. Printed are the ten sentences that are most probably of another text.
     """
+    from macroscope.criticize.choice import given_options
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.standard_input import without_standard_input
-    from macroscope.sentences.table import COLUMNS, score_sentences
+    from macroscope.execution.limits import device_for_jobs, require_device
+    from macroscope.sentences.table import COLUMNS, CRITIC, score_sentences
     from macroscope.tables import require_output, write_output
 
     require_output(COLUMNS, output)
+    require_device(device)
+    options = given_options([CRITIC], encoder)
     given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
-    with without_standard_input(candidate, reference) as (judged, real):
-        table = score_sentences(real, judged, given, language, seed)
+    with device_for_jobs(device), without_standard_input(candidate, reference) as (judged, real):
+        table = score_sentences(real, judged, given, language, seed, options)
     write_output(table, output)
     worst = table.nlargest(_SHOWN, "out_of_place")[list(_PRINTED)]
     print_table(worst, json, float_format="{:.2f}")

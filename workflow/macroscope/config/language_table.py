@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from macroscope.critics import critics
+from macroscope.critics import critics, parse_options_for_texts
 from macroscope.critics.language_fit import NOT, PARTLY, LanguageFit, language_fit
 from macroscope.natural_language.languages import LANGUAGES
 
@@ -19,17 +19,15 @@ The table says which of them each critic can judge with the options of `criticiz
 - **partly**: some numbers are undefined, or mean less; see [below](#partly). The report warns.
 - **not**: the critic is not run by default; see [below](#not).
 
-With another encoder, `clusters`, `coherence` and `narrative` judge other languages: `encoder` names a multilingual one.
+With another encoder, `clusters`, `coherence` and `narrative` judge other languages: `--encoder`, or `encoder` in a
+config, names a multilingual one.
 """
 
 
 def language_fits() -> dict[str, dict[str, LanguageFit]]:
     """Return critic -> code of a language -> the critic's support for it, with the options of `criticize`."""
     return {
-        name: {
-            language: language_fit(plugin.data, plugin.options(**(plugin.data.criticize or {})), language)
-            for language in LANGUAGES
-        }
+        name: {language: language_fit(plugin.data, parse_options_for_texts(plugin), language) for language in LANGUAGES}
         for name, plugin in critics().items()
     }
 

@@ -2,21 +2,24 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from macroscope.criticize.inputs import CORPUS
 from macroscope.criticize.profile import Profile
-from macroscope.critics import critics
+from macroscope.critics import GivenOptions, critics, model_options, options_for_texts, parse_options_for_texts
 from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.language_fit import LanguageFit, language_fit
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, UsageError
 from macroscope.extras import missing_extras, name_command
+from macroscope.models import require_encoder
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import ENGLISH, name_of
 from macroscope.not_asked import NotAsked, describe_not_asked
+from macroscope.options import Options, with_absolute_paths
 from macroscope.phrases import format_count
-from macroscope.registry import Plugin, require
+from macroscope.registry import require
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS
 
 _FEWEST_TEXTS = 2
@@ -34,9 +37,43 @@ SHORT_COUNTED = {
 """Counts of `COUNTED` -> their description in a cell of the scorecard."""
 
 
-def default_critics() -> dict[str, Mapping[str, Any]]:
-    """Return the critics that run by default, with their options."""
-    return {name: plugin.data.criticize for name, plugin in critics().items() if plugin.data.criticize is not None}
+def default_critics() -> list[str]:
+    """Return the names of the critics that run by default."""
+    return [name for name, plugin in critics().items() if plugin.data.criticize is not None]
+
+
+def given_options(
+    requested: Sequence[str], encoder: str | Path | None, options: GivenOptions | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return the options that a user gave to a command or a function, with absolute paths.
+
+    Parameters
+    ----------
+    requested
+        Critics to run; empty: the default critics.
+    encoder
+        Encoder of all critics that have one; None: their own.
+    options
+        Options of single critics.
+
+    Raises
+    ------
+    UsageError
+        If no critic has an encoder, or there is no such encoder.
+    """
+    plugins = [require(name, critics(), "critic") for name in dict.fromkeys(requested or default_critics())]
+    given: dict[str, dict[str, Any]] = {plugin.name: {} for plugin in plugins}
+    if encoder is not None:
+        encoder = str(encoder)
+        require_encoder(encoder)
+        if not any(model_options(plugin.data) for plugin in plugins):
+            raise UsageError(
+                f"the encoder {encoder!r}: without effect, since {', '.join(given)} has none; leave it out"
+            )
+        given = {plugin.name: dict.fromkeys(model_options(plugin.data), encoder) for plugin in plugins}
+    for name, chosen in (options or {}).items():
+        given[name] |= chosen
+    return {plugin.name: with_absolute_paths(plugin.options, given[plugin.name]) for plugin in plugins}
 
 
 @dataclass(frozen=True)
@@ -55,6 +92,8 @@ class Choice:
         Whether the reference has splits of its own.
     cross_fitted
         Names of the critics that compare all of the reference by cross-fitting (`critics.cross_fitting`).
+    given
+        Options that the user gave.
     """
 
     critics: list[str]
@@ -62,6 +101,7 @@ class Choice:
     limits: list[str]
     has_splits: bool
     cross_fitted: list[str] = field(default_factory=list)
+    given: GivenOptions = field(default_factory=dict)
 
     @property
     def reasons(self) -> list[str]:
@@ -89,9 +129,9 @@ class Choice:
 
     def options(self, critic: str) -> dict[str, Any]:
         """Return the options of a critic."""
-        declared = critics()[critic].data
-        folds = {FOLDS: declared.criticize_folds} if critic in self.cross_fitted else {}
-        return {**(declared.criticize or {}), **folds}
+        plugin = critics()[critic]
+        folds = {FOLDS: plugin.data.criticize_folds} if critic in self.cross_fitted else {}
+        return folds | options_for_texts(plugin, self.given)
 
     def compared(self, reference: Profile) -> dict[str, int]:
         """Return critic -> number of texts of the reference that it compares candidates with."""
@@ -101,7 +141,11 @@ class Choice:
 
 
 def choose(
-    reference: Profile, candidates: Sequence[Profile], requested: Sequence[str], language: str = ENGLISH
+    reference: Profile,
+    candidates: Sequence[Profile],
+    requested: Sequence[str],
+    language: str = ENGLISH,
+    given: GivenOptions | None = None,
 ) -> Choice:
     """Choose the critics that can judge the texts.
 
@@ -112,6 +156,8 @@ def choose(
         empty: the default critics.
     language
         Language of the texts; critics that do not fit it are left out, unless they are requested.
+    given
+        Options that the user gave.
 
     Raises
     ------
@@ -135,14 +181,15 @@ def choose(
     spoken_by = _other_languages(reference, candidates, language)
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
-        fit = language_fit(critic.data, critic.options(**(critic.data.criticize or {})), language)
-        refused = {} if requested else _refuse_languages(critic, spoken_by)
+        options = parse_options_for_texts(critic, given)
+        fit = language_fit(critic.data, options, language)
+        refused = {} if requested else _refuse_languages(critic.data, options, spoken_by)
         judged = [candidate for candidate in candidates if candidate.name not in refused]
         lacking = (
             (None if requested else _refusal(fit, language))
             or (_join(refused.values()) if candidates and not judged else None)
             or _lacking(critic.data, reference, judged, bool(requested))
-            or _missing_extra(name)
+            or _missing_extra(critic.data, options)
         )
         if lacking is None:
             chosen.append(name)
@@ -153,7 +200,7 @@ def choose(
         else:
             not_asked.append(_not_asked(name, lacking))
     cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
-    return Choice(chosen, not_asked, limits, reference.has_splits, cross_fitted)
+    return Choice(chosen, not_asked, limits, reference.has_splits, cross_fitted, given or {})
 
 
 class _Lack(NamedTuple):
@@ -204,10 +251,9 @@ def _other_languages(reference: Profile, candidates: Sequence[Profile], language
     return {name: code for name, code in recognized.items() if code not in of_reference}
 
 
-def _refuse_languages(critic: Plugin[Critic], spoken_by: Mapping[str, str]) -> dict[str, _Lack]:
+def _refuse_languages(critic: Critic, options: Options, spoken_by: Mapping[str, str]) -> dict[str, _Lack]:
     """Return candidate -> reason why a critic cannot judge its language, for those that it cannot judge."""
-    options = critic.options(**(critic.data.criticize or {}))
-    refusals = {name: _refusal(language_fit(critic.data, options, code), code) for name, code in spoken_by.items()}
+    refusals = {name: _refusal(language_fit(critic, options, code), code) for name, code in spoken_by.items()}
     return {
         name: refusal._replace(explanation=f"most of '{name}' is {name_of(spoken_by[name])}, and {refusal.explanation}")
         for name, refusal in refusals.items()
@@ -215,10 +261,9 @@ def _refuse_languages(critic: Plugin[Critic], spoken_by: Mapping[str, str]) -> d
     }
 
 
-def _missing_extra(name: str) -> _Lack | None:
-    """Return the first extra that a critic needs under its default options and that is not installed; None without."""
-    critic = critics()[name]
-    for extra in missing_extras(critic.data.extras, critic.options(**critic.data.criticize or {})):
+def _missing_extra(critic: Critic, options: Options) -> _Lack | None:
+    """Return the first extra that a critic needs under its options and that is not installed; None without."""
+    for extra in missing_extras(critic.extras, options):
         return _Lack(
             f"needs the extra '{extra}'",
             f"it needs the extra '{extra}', which is not installed; {name_command(extra)} adds it",

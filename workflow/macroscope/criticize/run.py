@@ -18,6 +18,7 @@ from macroscope.criticize.progress import RunProgress
 from macroscope.engine.run import run_plan
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.execution.job_environment import caches
+from macroscope.execution.limits import Device, device_for_jobs
 from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.files import atomic, require_folder
 from macroscope.natural_language.languages import ENGLISH
@@ -149,7 +150,12 @@ def plan_of(config: Mapping[str, Any]) -> Plan:
 
 
 def criticize(
-    config: Mapping[str, Any], profiles: Sequence[Profile], profile: pd.DataFrame, output: Path, cores: str
+    config: Mapping[str, Any],
+    profiles: Sequence[Profile],
+    profile: pd.DataFrame,
+    output: Path,
+    cores: str,
+    device: Device = "auto",
 ) -> Plan:
     """Write a config and a profile to the folder `output`, make its report there, and return the plan of what it has.
 
@@ -169,7 +175,7 @@ def criticize(
     """
     path = require_output(output)
     folder = path.parent
-    with lock_folder(folder):
+    with lock_folder(folder), device_for_jobs(device):
         plan = plan_of(config)
         if write_config(path, config, command_of(folder)):
             with atomic(path.with_name(PROFILE_TABLE)) as temporary:

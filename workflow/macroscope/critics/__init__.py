@@ -4,11 +4,15 @@ A critic's package can be called: `macroscope.critics.tendencies(real, mine)`.
 """
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
+
+from pydantic import ValidationError
 
 from macroscope.critics.callable_packages import CriticPackage, CriticsRoom
 from macroscope.critics.declaration import STAGES, Critic
@@ -25,6 +29,8 @@ RESERVED_NAMES = frozenset({"perplexity"})
 
 VARIANT_SEPARATOR = "-"
 """Separator between the name of a critic, which is an identifier, and the name of its variant."""
+GivenOptions = Mapping[str, Mapping[str, Any]]
+"""Name of a critic -> options that a user gave to a command or a function."""
 
 
 @cache
@@ -61,6 +67,24 @@ def get_critic(name: str) -> Plugin[Critic]:
         If no such critic is installed.
     """
     return replace(require(name.partition(VARIANT_SEPARATOR)[0], critics(), "critic"), name=name)
+
+
+def model_options(critic: Critic) -> list[str]:
+    """Return the options of a critic that name a pretrained model, its encoder."""
+    return sorted({stage.model_option for stage in critic.stages.values() if stage.model_option})
+
+
+def options_for_texts(critic: Plugin[Critic], given: GivenOptions | None = None) -> dict[str, Any]:
+    """Return the options of a critic for a user's texts: those that it declares, and those that the user gave."""
+    return {**(critic.data.criticize or {}), **(given or {}).get(critic.name, {})}
+
+
+def parse_options_for_texts(critic: Plugin[Critic], given: GivenOptions | None = None) -> Any:
+    """Return the same as a group; its defaults if the given ones are invalid, which the check of the config names."""
+    try:
+        return critic.options(**options_for_texts(critic, given))
+    except ValidationError:
+        return critic.default_options
 
 
 def stage_specific_options(critic: Critic) -> set[str]:

@@ -1,8 +1,8 @@
 """The languages that a critic can judge, by its declaration and its encoders."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from macroscope.critics import model_options
 from macroscope.critics.declaration import Critic
 from macroscope.models import languages_of
 from macroscope.natural_language.languages import name_of
@@ -43,7 +43,7 @@ def language_fit(critic: Critic, options: Options, language: str) -> LanguageFit
         if not CAPABILITIES[capability](language):
             reason = f"there is no {capability} for {name}"
             (limits if consequence else refusals).append(f"{reason}, so {consequence}" if consequence else reason)
-    for encoder in sorted(_encoders(critic, options)):
+    for encoder in sorted({str(value) for name in model_options(critic) if (value := getattr(options, name, None))}):
         languages = languages_of(encoder)
         if not languages or language in languages:
             continue
@@ -53,8 +53,3 @@ def language_fit(critic: Critic, options: Options, language: str) -> LanguageFit
         else:
             refusals.append(f"{trained}, and knows few words of {name}")
     return LanguageFit(tuple(refusals), tuple(limits))
-
-
-def _encoders(critic: Critic, options: Options) -> Iterator[str]:
-    names = {stage.model_option for stage in critic.stages.values() if stage.model_option}
-    yield from {str(value) for name in names if (value := getattr(options, name, None)) is not None}

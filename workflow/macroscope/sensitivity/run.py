@@ -9,9 +9,10 @@ from macroscope.criticize.choice import Choice, choose, default_critics
 from macroscope.criticize.inputs import CORPUS, GivenFields, make_texts
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.run import implied_config
-from macroscope.critics import critics
+from macroscope.critics import GivenOptions, critics, options_for_texts, parse_options_for_texts
 from macroscope.errors import UsageError
 from macroscope.extras import missing_extras
+from macroscope.registry import require
 
 RUN = "sensitivity"
 VALID_SHARE, TEST_SHARE = 0.1, 0.6
@@ -40,9 +41,11 @@ def profile_reference(reference: Sequence[Path], given: GivenFields) -> Profile:
     return profile_texts(CORPUS, collected.files, (VALID_SHARE, TEST_SHARE), collected.selection)
 
 
-def choose_critics(profile: Profile, requested: Sequence[str], language: str) -> Choice:
+def choose_critics(
+    profile: Profile, requested: Sequence[str], language: str, given: GivenOptions | None = None
+) -> Choice:
     """Choose the critics that can judge the texts, as `criticize.choice` does; none is cross-fitted: texts are many."""
-    return replace(choose(profile, [], requested, language), cross_fitted=[])
+    return replace(choose(profile, [], requested, language, given), cross_fitted=[])
 
 
 def config_of_texts(profile: Profile, choice: Choice, seed: int, language: str, quick: bool) -> dict[str, Any]:
@@ -61,7 +64,9 @@ def config_of_texts(profile: Profile, choice: Choice, seed: int, language: str, 
     }
 
 
-def config_of_corpus(kind: str, documents: int, requested: Sequence[str], seed: int, quick: bool) -> dict[str, Any]:
+def config_of_corpus(
+    kind: str, documents: int, requested: Sequence[str], seed: int, quick: bool, given: GivenOptions | None = None
+) -> dict[str, Any]:
     """Return the config of a simulated corpus, which needs no texts.
 
     Raises
@@ -71,8 +76,8 @@ def config_of_corpus(kind: str, documents: int, requested: Sequence[str], seed: 
     """
     chosen = list(requested) or [
         name
-        for name, options in default_critics().items()
-        if not missing_extras(critics()[name].data.extras, critics()[name].options(**options))
+        for name in default_critics()
+        if not missing_extras(critics()[name].data.extras, parse_options_for_texts(critics()[name], given))
     ]
     if not chosen:
         raise UsageError("--critic: no critic can run without a further extra; install one, or name a critic")
@@ -81,7 +86,7 @@ def config_of_corpus(kind: str, documents: int, requested: Sequence[str], seed: 
         "run": RUN,
         "seed": seed,
         "corpora": {kind: {"source": "simulated", "kind": kind, "documents": documents, **shares}},
-        "critics": {name: dict(default_critics().get(name) or {}) for name in chosen},
+        "critics": {name: options_for_texts(require(name, critics(), "critic"), given) for name in chosen},
         "sensitivity": _block(kind, chosen, quick),
     }
 

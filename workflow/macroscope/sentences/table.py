@@ -19,7 +19,7 @@ from macroscope.corpora.splits import assign_split
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import NARRATIVE_SENTENCES
 from macroscope.criticize.reading import read_sides, recognize_language
-from macroscope.critics import get_critic
+from macroscope.critics import GivenOptions, get_critic, options_for_texts
 from macroscope.critics.attributions import Span
 from macroscope.critics.language_fit import language_fit
 from macroscope.critics.narrative.attribution import locate_sentences
@@ -51,7 +51,12 @@ COLUMNS = (
 
 
 def score_sentences(
-    reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields, language: str | None, seed: int
+    reference: Sequence[Path],
+    candidates: Sequence[Path],
+    given: GivenFields,
+    language: str | None,
+    seed: int,
+    options: GivenOptions | None = None,
 ) -> pd.DataFrame:
     """Return a row for each sentence of the candidates' texts: `COLUMNS`.
 
@@ -59,6 +64,8 @@ def score_sentences(
     ----------
     language
         Code of the language of the texts; None: it is recognized, and texts in another one are not judged.
+    options
+        Options of the critic that the user gave.
 
     Returns
     -------
@@ -76,17 +83,17 @@ def score_sentences(
     real, texts = read_sides(reference, candidates, given)
     is_requested = language is not None
     language = recognize_language(real, texts, language)
-    options = make_options(language)
+    parsed = make_options(language, options)
     warn_of_few(real, language)
     log.info("learn from %s", format_count(len(real), "real text"))
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
-        judges = train_judges(real, options, language, seed, Path(folder))
+        judges = train_judges(real, parsed, language, seed, Path(folder))
     log.info("judge %s", format_count(sum(map(len, texts.values())), "text"))
-    table = make_table(texts, judges, options, language)
+    table = make_table(texts, judges, parsed, language)
     return table if is_requested else without_other_languages(table, language)
 
 
-def make_options(language: str) -> NarrativeOptions:
+def make_options(language: str, given: GivenOptions | None = None) -> NarrativeOptions:
     """Return the options of the critic in `macroscope criticize`; warn of what the language limits.
 
     Raises
@@ -95,7 +102,7 @@ def make_options(language: str) -> NarrativeOptions:
         If the critic does not fit the language.
     """
     critic = get_critic(CRITIC)
-    options = NarrativeOptions(**(critic.data.criticize or {}))
+    options = NarrativeOptions(**options_for_texts(critic, given))
     fit = language_fit(critic.data, options, language)
     if fit.refusals:
         raise MacroscopeError(f"--language {language}: {'; '.join(fit.refusals)}; give texts in another language")

@@ -5,14 +5,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from macroscope.critics.sentence_encoding import SentenceReading, encoding_of
-from macroscope.models import Precision
+from macroscope.models import ModelName, Precision
 from macroscope.options import ConfigView, Name, Options, require_name
 
 
 class EmbeddingOptions(Options):
     """Options of embedding a text."""
 
-    encoder: str = Field(
+    encoder: ModelName = Field(
         "minilm",
         min_length=1,
         description="Encoder of texts: 'minilm' (comes with a package, needs no network), a name in"

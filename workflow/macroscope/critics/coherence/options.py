@@ -4,14 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.models import Precision
+from macroscope.models import ModelName, Precision
 from macroscope.options import Options
 
 
 class CoherenceOptions(Options):
     """Options of the section classifier and the section prior."""
 
-    encoder: str = Field(
+    encoder: ModelName = Field(
         "minilm",
         min_length=1,
         description="Encoder of the section classifier: 'minilm' (installed with a package, needs no network), a"

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.critics.sentence_encoding import SentenceReading, encoding_of
-from macroscope.models import Precision
+from macroscope.models import ModelName, Precision
 from macroscope.options import CONTROL, ConfigView, Name, Options, UserPath, require_name
 
 Task = Literal["missing", "discordant"]
@@ -93,7 +93,7 @@ class PretrainingOptions(Options):
 class AutoencoderOptions(Options):
     """Options of a decoder that reconstructs a sentence from its embedding (cai2020 §4.3)."""
 
-    decoder: str = Field(
+    decoder: ModelName = Field(
         "gpt2",
         description="Causal language model that decodes: a name in resources/models.yaml, a Hugging Face name or a"
         " folder.",
@@ -149,7 +149,7 @@ class NarrativeOptions(Options):
         description="missing: detect between which sentences one is missing; discordant: detect which sentences have"
         " been replaced by others.",
     )
-    encoder: str = Field(
+    encoder: ModelName = Field(
         "minilm",
         min_length=1,
         description="Encoder that embeds sentences, and that token-level detectors are fine-tuned from: 'minilm'"
@@ -195,7 +195,7 @@ class NarrativeOptions(Options):
         le=1,
         description="BERTScore F1 below which a match is dissimilar enough (paper: .7); null: no limit.",
     )
-    similarity_encoder: str | None = Field(
+    similarity_encoder: ModelName | None = Field(
         None, description="Encoder of the BERTScore; default: `encoder` (bert-score's own for English: roberta-large)."
     )
     similarity_layer: int | None = Field(

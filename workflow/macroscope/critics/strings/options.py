@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from macroscope.models import ModelName
 from macroscope.options import Options, UserPath
 
 
@@ -15,7 +16,7 @@ class LstmOptions(Options):
         ge=300,
         description="Size of the byte-level BPE vocabulary, trained on the control's texts.",
     )
-    tokenizer: str | None = Field(
+    tokenizer: ModelName | None = Field(
         None,
         description="Pretrained tokenizer in its place, by name or folder (published code: roberta-base, 50,265"
         " entries).",
