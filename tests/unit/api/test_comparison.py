@@ -37,8 +37,8 @@ def test_nothing_is_left_of_a_refused_comparison(tmp_path, monkeypatch):
 
 
 def test_what_cannot_work_is_said_before_anything_runs(caplog):
-    with pytest.raises(MacroscopeError, match="tendency"):
-        compare(TEXTS, TEXTS, critics="tendency")
+    with pytest.raises(MacroscopeError, match="nothing can be told"):
+        compare(TEXTS, TEXTS, critics="tendencies")
     assert "With 2 real texts and 2 of candidate, no critic gives a verdict" in caplog.text
 
 

@@ -52,7 +52,7 @@ def test_every_public_name_is_typed_and_documented():
 def test_a_critic_is_a_function_with_its_options(name):
     function, options = getattr(macroscope.critics, name), critics()[name].options
     parameters = inspect.signature(function).parameters
-    general = ["seed", "n_jobs", "progress", "keep"]
+    general = ["straighten_typography", "device", "seed", "n_jobs", "progress", "keep"]
     assert list(parameters) == ["real", "mine", *options.model_fields, *general]
     assert isinstance(sys.modules[f"macroscope.critics.{name}"], ModuleType)
     defaults = critics()[name].data.criticize or {}

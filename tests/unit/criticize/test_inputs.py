@@ -55,6 +55,20 @@ def test_both_sides_and_several_models_in_one_file(answers, tmp_path):
         assert [document.text for document in read_documents(output)] == [f"Answer {n} of {model}." for n in range(3)]
 
 
+def test_straightened_typography_is_that_of_the_workflow_and_counted(tmp_path):
+    for name, text in (("real", 'He said "no" twice. '), ("mine", "He said “no” twice… ")):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": f"{text}{n}"}) + "\n" for n in range(30)))
+    files = [tmp_path / "real.jsonl"], [tmp_path / "mine.jsonl"]
+    assert profiled(*files)[2].loc["differs from the reference in", "mine"] == "quotation marks"
+    profile, profiles, table = profiled(*files, straighten_typography=True)
+    assert table.loc["marks straightened"].to_list() == ["0 in 0 texts", "90 in 30 texts"]
+    assert table.loc["differs from the reference in", "mine"] == "nothing listed here"
+    parsed = parse_config(implied_config(profile, profiles, choose(profile, profiles, ["tendencies"]), 1))
+    assert parsed.corpora["reference"].straighten_typography
+    import_texts(files[1], tmp_path / "mine.parquet", parsed.systems["mine"], corpus="c", system="mine")
+    assert next(read_documents(tmp_path / "mine.parquet")).text == 'He said "no" twice... 0'
+
+
 def test_a_separator_is_that_of_the_workflow(tmp_path):
     for name in ("real.txt", "mine.txt"):
         (tmp_path / name).write_text("".join(f"Text {n} of {name}.\n" for n in range(3)))

@@ -15,9 +15,15 @@ from macroscope.criticize.languages import (
 from macroscope.criticize.profile import profile_texts
 from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
-from macroscope.criticize.typesetting import count_marks, describe_marks, describe_typesetting, different_families
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.languages import name_of
+from macroscope.natural_language.typesetting import (
+    count_marks,
+    describe_marks,
+    describe_typesetting,
+    different_families,
+    straighten,
+)
 from tests.unit.natural_language.samples import SAMPLES
 
 
@@ -118,7 +124,38 @@ def test_typesetting_that_differs_is_said():
     (sentence,) = describe_typesetting(straight, {"mine": curly, "same": straight, "yours": curly})
     families = "quotation marks, apostrophes, dashes, ellipses, spaces"
     assert sentence.startswith(f"Typesetting of mine, yours differs from the reference in {families}: ")
+    assert sentence.endswith("--straighten-typography brings both sides to the same kinds.")
     assert different_families(straight, count_marks("“Two”")) == []  # too few to tell
+
+
+def test_the_sentence_names_what_straightening_cannot_mend():
+    capitals = count_marks(40 * "She went HOME. “Well.” ")
+    (sentence,) = describe_typesetting(count_marks(40 * 'She went home. "Well." '), {"mine": capitals})
+    assert sentence.endswith("--straighten-typography brings both sides to the same kinds of quotation marks.")
+    (sentence,) = describe_typesetting(
+        count_marks(40 * "She went home. "), {"mine": count_marks(40 * "SHE WENT HOME. ")}
+    )
+    assert sentence.endswith("Bring both sides to the same kinds.")
+
+
+@pytest.mark.parametrize(
+    ("text", "straight", "marks"),
+    [
+        ("“Well,” he said, ‘it’s late’…", "\"Well,\" he said, 'it's late'...", 6),
+        ("She left—for good – in 1990–1995--or so.", "She left - for good - in 1990-1995 - or so.", 4),
+        ("“But I—”\n— Hello.\n-- Yes", '"But I -"\n- Hello.\n- Yes', 5),
+        ("a\u00a0b\u3000c\u200bd . . . e\u00adf", "a b cd ... ef", 5),
+        ("« mot » «\u00a0mot\u00a0» „Wort“ 「語」", '" mot " "mot" "Wort" "語"', 8),
+        ("Rule:\n---\n| --- | -->\n<!-- note -->\nwell-known, -5, a - b...", None, 0),
+    ],
+)
+def test_marks_become_those_of_a_keyboard(text, straight, marks):
+    assert straighten(text) == (text if straight is None else straight, marks)
+
+
+def test_both_sides_have_the_same_kinds_once_they_are_straight():
+    straight = [count_marks(straighten(20 * text)[0]) for text in (STRAIGHT, CURLY)]
+    assert describe_typesetting(straight[0], {"mine": straight[1]}) == []
 
 
 @pytest.mark.slow

@@ -6,8 +6,8 @@ import pytest
 
 from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.profile import Profile
-from macroscope.criticize.typesetting import count_marks, different_families
 from macroscope.documents import Count
+from macroscope.natural_language.typesetting import count_marks, different_families
 
 
 def profile(name, texts, words=100, first=0, prompts=None):

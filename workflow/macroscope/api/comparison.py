@@ -59,6 +59,7 @@ def compare(
     reference_field: str | None = None,
     model_field: str | None = None,
     separator: str | None = None,
+    straighten_typography: bool = False,
     encoder: str | Path | None = None,
     device: Device = "auto",
     language: str | None = None,
@@ -87,6 +88,9 @@ def compare(
         is a candidate of its own.
     separator
         Separator of the texts of a text file: "line", "blank-line", or a line such as "---"; default: it is one text.
+    straighten_typography
+        Whether to replace the quotation marks, apostrophes, dashes, ellipses and spaces of all texts by those of a
+        keyboard.
     encoder
         Encoder of the critics that have one: a folder, a name in resources/models.yaml or on Hugging Face; default:
         minilm, for English.
@@ -128,7 +132,8 @@ def compare(
         run.require_output(folder)
         named = [critics] if isinstance(critics, str) else list(critics)
         options = given_options(named, encoder, critics if isinstance(critics, Mapping) else None)
-        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
+        fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
+        given = GivenFields(*fields, straighten_typography)
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
         os.environ.update(caches(folder))

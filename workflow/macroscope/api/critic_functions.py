@@ -15,9 +15,10 @@ from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.critics import get_critic, options_for_texts
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.execution.limits import Device
 
 _TEXTS = ("real", "mine")
-_GENERAL = ("seed", "n_jobs", "progress", "keep")
+_GENERAL = ("straighten_typography", "device", "seed", "n_jobs", "progress", "keep")
 """Arguments of `compare` that every critic has."""
 
 
@@ -30,6 +31,8 @@ class CriticFunction(Protocol):
         mine: Any,
         /,
         *,
+        straighten_typography: bool = False,
+        device: Device = "auto",
         seed: int = 1,
         n_jobs: int | None = None,
         progress: bool = True,
@@ -61,7 +64,8 @@ def judge(critic: str, real: Any, mine: Any, /, **arguments: Any) -> Comparison:
     real, mine
         Real texts and texts to judge, as in `compare`.
     arguments
-        Options of the critic, and `seed`, `n_jobs`, `progress`, `keep` of `compare`.
+        Options of the critic, and arguments of `compare`: `straighten_typography`, `device`, `seed`, `n_jobs`,
+        `progress`, `keep`.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.files.reading import read_given_texts
-from macroscope.corpora.files.selection import Selection, Side
+from macroscope.corpora.files.selection import Side, selection_of
 from macroscope.critics.attributions import find_section_starts
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
@@ -144,10 +144,8 @@ def read_given(plan: Plan, corpus: str, system: str) -> dict[str, tuple[Document
     if not isinstance(options, FilesCorpus | FilesSystem) or not options.files:
         return {}
     authors: Side = "people" if is_control else "models"
-    distinct = isinstance(options, FilesCorpus) and options.distinct
-    selection = Selection(options.fields, options.only_model, authors, options.one_section, distinct, options.separator)
     try:
-        read = read_given_texts([Path(file) for file in options.files], selection)
+        read = read_given_texts([Path(file) for file in options.files], selection_of(options, authors))
         return {document.id: (document, text) for document, text in read}
     except (MacroscopeError, OSError) as error:
         log.warning("the texts of %s are shown as they were judged; their files cannot be read: %s", system, error)

@@ -14,7 +14,7 @@ from macroscope.errors import MacroscopeError
 
 _AS_THEY_ARE = (
     *("text-field", "prompt-field", "id-field", "reference-field", "model-field"),
-    *("separator", "language", "matched-length", "reference"),
+    *("separator", "straighten-typography", "encoder", "device", "language", "matched-length", "reference"),
 )
 ARGUMENTS = {name: name.replace("-", "_") for name in _AS_THEY_ARE} | {
     "candidate": "candidates",

@@ -1,12 +1,14 @@
 """A metric in the manner of Hugging Face's `evaluate`, without that library: `compute(predictions=, references=)`."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from macroscope.api.arguments import ChosenCritics, checked, convert
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.errors import MacroscopeError
+from macroscope.execution.limits import Device
 from macroscope.reporting.scorecard import without_empty_cells
 
 _NAMES = ("predictions", "references")
@@ -19,7 +21,7 @@ class MacroscopeMetric:
 
     Parameters
     ----------
-    critics, seed, n_jobs
+    critics, encoder, straighten_typography, device, seed, n_jobs
         As in `macroscope.compare`.
     paired
         Whether each prediction answers the same prompt as the reference of the same number.
@@ -43,11 +45,21 @@ class MacroscopeMetric:
         self,
         critics: ChosenCritics = (),
         *,
+        encoder: str | Path | None = None,
+        straighten_typography: bool = False,
+        device: Device = "auto",
         seed: int = 1,
         n_jobs: int | None = None,
         paired: bool = True,
     ) -> None:
-        self._arguments: dict[str, Any] = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
+        self._arguments: dict[str, Any] = {
+            "critics": critics,
+            "encoder": encoder,
+            "straighten_typography": straighten_typography,
+            "device": device,
+            "seed": seed,
+            "n_jobs": n_jobs,
+        }
         self._paired = paired
         self._added: list[tuple[list[str], list[str]]] = []
         self.result: Comparison | None = None

@@ -35,6 +35,7 @@ def read_texts(
     prompt_field: str | None = None,
     id_field: str | None = None,
     separator: str | None = None,
+    straighten_typography: bool = False,
     authors: Side | None = None,
 ) -> pd.DataFrame:
     """Read texts as they are judged: from a file or folder of any format that is known, or from any form of `compare`.
@@ -47,6 +48,8 @@ def read_texts(
         Names of the fields of the records; default: what the format of the file says.
     separator
         Separator of the texts of a text file, as in `compare`.
+    straighten_typography
+        Whether to replace marks by those of a keyboard, as in `compare`.
     authors
         "people" or "models": the authors of the texts to read, of files that hold both; default: all.
 
@@ -69,9 +72,8 @@ def read_texts(
         files = write_collection(texts, Path(folder), "texts")
         shares = (run.VALID_SHARE, run.TEST_SHARE)
         fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
-        documents = read_user_documents(
-            files, Provenance("texts"), *shares, Selection(fields, authors=authors, separator=separator)
-        )
+        selection = Selection(fields, None, authors, separator=separator, straighten_typography=straighten_typography)
+        documents = read_user_documents(files, Provenance("texts"), *shares, selection)
         return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
 
 
@@ -86,6 +88,7 @@ def profile(
     reference_field: str | None = None,
     model_field: str | None = None,
     separator: str | None = None,
+    straighten_typography: bool = False,
 ) -> pd.DataFrame:
     """Profile real texts and texts to judge, in seconds: sizes, languages, headings, what they share.
 
@@ -93,7 +96,8 @@ def profile(
 
     Parameters
     ----------
-    reference, candidates, text_field, prompt_field, id_field, reference_field, model_field, separator
+    reference, candidates, text_field, prompt_field, id_field, reference_field, model_field
+    separator, straighten_typography
         As in `compare`.
 
     Returns
@@ -107,7 +111,8 @@ def profile(
         If a file cannot be read, or a record is malformed; with file and line.
     """
     with tempfile.TemporaryDirectory(prefix="macroscope-") as name, translated_errors(Path(name)) as translate:
-        given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
+        fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
+        given = GivenFields(*fields, straighten_typography)
         real, judged = run.profile_collections(*write_sides(reference, candidates, Path(name)), given)
         warn_of_comparison(real, judged, translate)
         return table_of(real, judged).map(translate)

@@ -13,6 +13,7 @@ from macroscope.api.timeline import Timeline, timeline
 from macroscope.criticize.folder import require_ours
 from macroscope.criticize.run import CONFIG
 from macroscope.errors import MacroscopeError
+from macroscope.execution.limits import Device
 from macroscope.extras import name_command
 from macroscope.reporting.scorecard import without_empty_cells
 from macroscope.systems.tokenizer import end_ids
@@ -52,7 +53,7 @@ class MacroscopeCallback(TrainerCallback):
     sample
         Function of the model and the tokenizer that returns the texts; default: continuations of `prompts` by ancestral
         sampling.
-    critics, seed, n_jobs
+    critics, encoder, straighten_typography, device, seed, n_jobs
         As in `macroscope.compare`. The seed is that of the sampling, too: all evaluations have the same.
 
     Examples
@@ -72,6 +73,9 @@ class MacroscopeCallback(TrainerCallback):
         max_new_tokens: int = 256,
         sample: Callable[[Any, Any], Sequence[str]] | None = None,
         critics: ChosenCritics = (),
+        encoder: str | Path | None = None,
+        straighten_typography: bool = False,
+        device: Device = "auto",
         seed: int = 1,
         n_jobs: int | None = None,
     ) -> None:
@@ -79,7 +83,14 @@ class MacroscopeCallback(TrainerCallback):
             raise MacroscopeError("a callback without texts; give `prompts`, or a function `sample`")
         self._reference, self.folder = reference, Path(folder)
         self._sample = sample or (lambda model, tokenizer: sample_texts(model, tokenizer, prompts, max_new_tokens))
-        self._arguments: dict[str, Any] = {"critics": critics, "seed": seed, "n_jobs": n_jobs}
+        self._arguments: dict[str, Any] = {
+            "critics": critics,
+            "encoder": encoder,
+            "straighten_typography": straighten_typography,
+            "device": device,
+            "seed": seed,
+            "n_jobs": n_jobs,
+        }
         self._seed = seed
         self._warned: set[str] = set()
 

@@ -15,6 +15,7 @@ from macroscope.cli.flags import (
     PromptField,
     Seed,
     Separator,
+    Straighten,
     TextField,
 )
 from macroscope.printing import Json, print_json, records_of
@@ -53,6 +54,7 @@ def criticize(
     ] = None,
     model_field: ModelField = None,
     separator: Separator = None,
+    straighten_typography: Straighten = False,
     critic: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
@@ -99,7 +101,8 @@ def criticize(
         require_code(language)
     run.require_output(output)
     options = given_options(critic or [], encoder)
-    given = GivenFields(text_field, prompt_field, id_field, reference_field, model_field, separator)
+    fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
+    given = GivenFields(*fields, straighten_typography)
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)

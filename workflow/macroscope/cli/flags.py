@@ -60,6 +60,13 @@ Separator = Annotated[
 Language = Annotated[
     str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
 ]
+Straighten = Annotated[
+    bool,
+    typer.Option(
+        "--straighten-typography",
+        help="Replace quotation marks, apostrophes, dashes, ellipses and spaces of all texts by those of a keyboard.",
+    ),
+]
 Encoder = Annotated[
     str | None,
     typer.Option(

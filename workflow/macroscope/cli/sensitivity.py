@@ -6,7 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from macroscope.cli.criticize import print_profile, require_cores
-from macroscope.cli.flags import DeviceFlag, Encoder, IdField, Language, PromptField, Seed, Separator, TextField
+from macroscope.cli.flags import (
+    DeviceFlag,
+    Encoder,
+    IdField,
+    Language,
+    PromptField,
+    Seed,
+    Separator,
+    Straighten,
+    TextField,
+)
 from macroscope.printing import Json, print_json
 
 
@@ -29,6 +39,7 @@ def sensitivity(
     prompt_field: PromptField = None,
     id_field: IdField = None,
     separator: Separator = None,
+    straighten_typography: Straighten = False,
     encoder: Encoder = None,
     device: DeviceFlag = "auto",
     language: Language = None,
@@ -65,7 +76,8 @@ def sensitivity(
         answer: dict[str, Any] = {}
     else:
         profile = run.profile_reference(
-            reference or [], GivenFields(text_field, prompt_field, id_field, separator=separator)
+            reference or [],
+            GivenFields(text_field, prompt_field, id_field, None, None, separator, straighten_typography),
         )
         spoken = choose_language(profile.languages, language)
         notes = describe_differences(profile.languages, {}, spoken, language)

@@ -15,6 +15,7 @@ from macroscope.cli.flags import (
     PromptField,
     Seed,
     Separator,
+    Straighten,
     TextField,
 )
 from macroscope.printing import Json, print_table
@@ -34,6 +35,7 @@ def sentences(
     id_field: IdField = None,
     model_field: ModelField = None,
     separator: Separator = None,
+    straighten_typography: Straighten = False,
     encoder: Encoder = None,
     device: DeviceFlag = "auto",
     language: Language = None,
@@ -55,7 +57,7 @@ def sentences(
     require_output(COLUMNS, output)
     require_device(device)
     options = given_options([CRITIC], encoder)
-    given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
+    given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator, straighten_typography)
     with device_for_jobs(device), without_standard_input(candidate, reference) as (judged, real):
         table = score_sentences(real, judged, given, language, seed, options)
     write_output(table, output)

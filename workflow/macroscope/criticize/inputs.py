@@ -38,6 +38,8 @@ class GivenFields:
         Field of the model, by which the texts of a candidate's file are several candidates.
     separator
         Separator of the texts of text files, which have no fields.
+    straighten_typography
+        Whether the marks of all texts are replaced by those of a keyboard.
     """
 
     text: str | None = None
@@ -46,6 +48,18 @@ class GivenFields:
     reference: str | None = None
     model: str | None = None
     separator: str | None = None
+    straighten_typography: bool = False
+
+    def select(self, authors: Side, distinct: bool = False, **names: str | None) -> Selection:
+        """Return the texts of some authors, in fields of these names."""
+        fields = FieldNames(**names)
+        return Selection(
+            fields,
+            authors=authors,
+            distinct=distinct,
+            separator=self.separator,
+            straighten_typography=self.straighten_typography,
+        )
 
 
 @dataclass(frozen=True)
@@ -64,6 +78,7 @@ class Input:
             **({"only_model": only_model} if only_model is not None else {}),
             **({"distinct": True} if self.selection.distinct else {}),
             **({"separator": self.selection.separator} if self.selection.separator is not None else {}),
+            **({"straighten_typography": True} if self.selection.straighten_typography else {}),
         }
 
 
@@ -88,7 +103,7 @@ def make_reference(reference: Sequence[Path], candidates: Sequence[Path], given:
         }
     else:
         names["text"] = given.reference
-    selection = Selection(FieldNames(**names), authors="people", distinct=not reference, separator=given.separator)
+    selection = given.select("people", distinct=not reference, **names)
     if not reference and given.reference is None:
         for path in files:
             _require_people(path, selection)
@@ -107,8 +122,7 @@ def _require_people(path: Path, selection: Selection) -> None:
 
 def make_texts(files: Sequence[Path], given: GivenFields, authors: Side) -> Input:
     """Return files that no other collection is compared with: they must have every field that the user gave."""
-    fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id)
-    return Input(files, Selection(fields, authors=authors, separator=given.separator))
+    return Input(files, given.select(authors, text=given.text, prompt=given.prompt, id=given.id))
 
 
 def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str, Input]:
@@ -119,8 +133,7 @@ def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str,
     MacroscopeError
         If a file names no model in the field that the user gave.
     """
-    fields = FieldNames(text=given.text, prompt=given.prompt, id=given.id, model=given.model)
-    selection = Selection(fields, authors="models", separator=given.separator)
+    selection = given.select("models", text=given.text, prompt=given.prompt, id=given.id, model=given.model)
     if given.model is None:
         called = [(path, Input([path], selection)) for path in candidates]
     else:

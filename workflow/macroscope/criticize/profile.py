@@ -8,7 +8,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, WITHOUT_TEXT
+from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, STRAIGHTENED, WITHOUT_TEXT
 from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
 from macroscope.corpora.files.selection import Selection
 from macroscope.corpora.splits import assign_split
@@ -16,18 +16,18 @@ from macroscope.criticize.inputs import describe_new_names
 from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
 from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits
 from macroscope.criticize.pairs_by_place import describe_pairs_by_place
-from macroscope.criticize.typesetting import (
-    Marks,
-    count_marks,
-    describe_typesetting,
-    different_families,
-)
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
+from macroscope.natural_language.typesetting import (
+    Marks,
+    count_marks,
+    describe_typesetting,
+    different_families,
+)
 from macroscope.natural_language.words import count_words, lower_case_words
 from macroscope.progress import SILENT_SECONDS, Progress
 
@@ -80,6 +80,8 @@ class Profile:
         Number of texts that are what programs write for a missing value.
     not_composed, hard_wrapped
         Numbers of records with characters that reading composed (NFC), and with lines that it joined.
+    straightened
+        Numbers of the marks that reading straightened, and of their texts.
     is_all
         Whether all documents were read.
     """
@@ -114,6 +116,7 @@ class Profile:
     missing: int = 0
     not_composed: int = 0
     hard_wrapped: int = 0
+    straightened: Sequence[int] = (0, 0)
     is_all: bool = True
 
     @property
@@ -193,6 +196,7 @@ def profile_texts(
     profile.remarks = provenance.source.get(REMARKS, [])
     profile.models = provenance.source.get(MODELS, {})
     profile.not_composed = provenance.source.get(NOT_COMPOSED, 0)
+    profile.straightened = provenance.source.get(STRAIGHTENED, (0, 0))
     profile.hard_wrapped = provenance.source.get(HARD_WRAPPED, 0)
     return profile
 

@@ -12,8 +12,8 @@ from macroscope.criticize.pairs_by_place import count_pairs_by_place
 from macroscope.criticize.profile import Profile, differences
 from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.criticize.shared_openings import count_shared_openings, is_many
-from macroscope.criticize.typesetting import describe_marks
 from macroscope.documents import SPLITS
+from macroscope.natural_language.typesetting import describe_marks
 from macroscope.phrases import format_count
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
 
@@ -64,6 +64,7 @@ def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[s
             "prompts": len(set(profile.prompts)),
             "repeated": profile.repeated,
             "left_out": {count.filter: count.dropped for count in profile.counts if count.dropped},
+            "straightened": dict(zip(("marks", "texts"), profile.straightened, strict=True)),
             "differs_in": differences(reference, profile),
             **profile.counted(),
         }
@@ -96,6 +97,9 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "characters composed (NFC)": f"in {format_count(profile.not_composed, 'text')}",
         "hard-wrapped lines joined": f"in {format_count(profile.hard_wrapped, 'text')}",
     }
+    if profile.selection.straighten_typography:
+        marks, texts = profile.straightened
+        rows["marks straightened"] = f"{marks:,} in {format_count(texts, 'text')}"
     if not of_reference:
         rows["differs from the reference in"] = ", ".join(differences(reference, profile)) or _NOTHING_LISTED
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"

@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, SEPARATOR, FieldNames
+from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, SEPARATOR, STRAIGHTEN, FieldNames
 from macroscope.corpora.files.reading import read_user_documents
-from macroscope.corpora.files.selection import Selection
+from macroscope.corpora.files.selection import selection_of
 from macroscope.corpora.options import Split
 from macroscope.corpora.provenance import read_origin
 from macroscope.corpora.webtext import read_texts
@@ -32,7 +32,7 @@ KIND = Kind(
         "generate": Stage(
             ":import_texts",
             inputs="files corpus system",
-            options="files one_section fields only_model separator dataset splits",
+            options="files one_section fields only_model separator straighten_typography dataset splits",
         ),
     },
 )
@@ -47,6 +47,7 @@ class FilesSystem(SystemOptions):
     fields: FieldNames = FIELDS
     only_model: str | None = ONLY_MODEL
     separator: str | None = SEPARATOR
+    straighten_typography: bool = STRAIGHTEN
     dataset: str | None = Field(
         None,
         description="Name of a data set in resources/sources.yaml, such as gpt2-xl-output, instead of files; each text"
@@ -109,8 +110,5 @@ def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, c
 def _samples(paths: Sequence[Path], options: FilesSystem, provenance: Provenance) -> Iterator[Document]:
     if options.dataset is not None:
         return read_texts(paths, provenance)
-    selection = Selection(
-        options.fields, options.only_model, "models", options.one_section, separator=options.separator
-    )
-    documents = read_user_documents(paths, provenance, valid_share=0.0, test_share=1.0, selection=selection)
+    documents = read_user_documents(paths, provenance, 0.0, 1.0, selection_of(options, "models"))
     return (replace(document, split="test") for document in documents)

@@ -48,6 +48,11 @@ SEPARATOR = Field(
     description="Separator of the texts of a text file: `line` (each line is a text), `blank-line`, or a line of its"
     " own, such as `---`; default: each file is one text.",
 )
+STRAIGHTEN = Field(
+    False,
+    description="Replace quotation marks, apostrophes, dashes, ellipses and spaces by those of a keyboard, so that two"
+    " collections have the same kinds. Their number is in the documents' metadata.",
+)
 
 
 class FilesCorpus(Corpus):
@@ -61,6 +66,7 @@ class FilesCorpus(Corpus):
     fields: FieldNames = FIELDS
     only_model: str | None = ONLY_MODEL
     separator: str | None = SEPARATOR
+    straighten_typography: bool = STRAIGHTEN
     distinct: bool = Field(
         False,
         description="Leave out a text that answers the same prompt as an equal one before, as in a file that repeats"

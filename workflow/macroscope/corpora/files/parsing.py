@@ -18,14 +18,17 @@ from macroscope.corpora.unique_ids import UniqueIds
 from macroscope.document_keys import number_sample
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.typesetting import straighten
 
 WITHOUT_TEXT = "document without text"
 """Name of the count of records without a text."""
 NOT_COMPOSED = "not_composed"
 HARD_WRAPPED = "hard_wrapped"
 NAMED_BY_PLACE = "named_by_place"
+STRAIGHTENED = "straightened"
 """Entries of the provenance's source: numbers of records with characters that were not in Unicode's composed form, and
-with lines that were joined; number of documents so far without an id of their own."""
+with lines that were joined; number of documents so far without an id of their own; numbers of the marks that were
+straightened, and of the records that they are in."""
 
 LONGEST_TEXT, LONGEST_ID = 1 << 24, 10_000
 """Most characters of a text, three times the longest novels in one volume, and of an id, which may be a prompt."""
@@ -109,6 +112,7 @@ def parse_with_records(
     test_share: float,
     one_section: bool,
     may_repeat_ids: bool,
+    straighten_typography: bool = False,
 ) -> Iterator[tuple[Document, Record]]:
     """Convert records to documents, each with its record.
 
@@ -118,6 +122,8 @@ def parse_with_records(
     ----------
     may_repeat_ids
         Whether several texts may have one id of the user's: texts of one prompt (`document_keys.number_sample`).
+    straighten_typography
+        Whether marks are replaced by those of a keyboard.
     """
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
@@ -127,6 +133,8 @@ def parse_with_records(
     for given in records:
         record = _normalised(given, provenance)
         split = _split(record, one_section)
+        if straighten_typography:
+            record, split = _straighten(record, split, provenance)
         split.removed.extend(record.removed)
         counts.add_removed(split, provenance)
         document = _document(record, split, counts, valid_share, test_share)
@@ -197,6 +205,28 @@ def _normalised(record: Record, provenance: Provenance) -> Record:
         if changed:
             provenance.source[entry] = provenance.source.get(entry, 0) + 1
     return replace(record, fields=fields)
+
+
+def _straighten(record: Record, split: SplitText, provenance: Provenance) -> tuple[Record, SplitText]:
+    """Return a record and its sections with the marks of a keyboard; count these in the provenance's source."""
+    changed = [0]
+
+    def straight(text: str) -> str:
+        plain, marks = straighten(text)
+        changed[0] += marks
+        return plain
+
+    fields = {
+        name: straight(value) if name in ("title", "prompt") and isinstance(value, str) else value
+        for name, value in record.fields.items()
+    }
+    sections = [Section(each.title and straight(each.title), tidy(straight(each.text))) for each in split.sections]
+    if changed[0]:
+        marks, records = provenance.source.get(STRAIGHTENED, (0, 0))
+        provenance.source[STRAIGHTENED] = [marks + changed[0], records + 1]
+    return replace(record, fields=fields), replace(
+        split, title=split.title and straight(split.title), sections=sections
+    )
 
 
 def _strings(value: Any) -> Iterator[str]:

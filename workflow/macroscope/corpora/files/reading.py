@@ -17,8 +17,8 @@ from macroscope.corpora.files.folders import find_layouts
 from macroscope.corpora.files.formats.declaration import Answer
 from macroscope.corpora.files.formats.plain import DOCUMENTS
 from macroscope.corpora.files.layout import Layout
-from macroscope.corpora.files.parsing import Record, parse_records, parse_with_records
-from macroscope.corpora.files.selection import MissingField, Selection
+from macroscope.corpora.files.parsing import Record, parse_with_records
+from macroscope.corpora.files.selection import MissingField, Selection, selection_of
 from macroscope.documents import Count, Document, Provenance, keep, require_whole_characters
 from macroscope.errors import MacroscopeError
 
@@ -34,9 +34,7 @@ def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers
     """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
     provenance.source.update(file=path.name)
     names = make_file_namer([Path(file) for file in options.files])
-    selection = Selection(
-        options.fields, options.only_model, "people", options.one_section, options.distinct, options.separator
-    )
+    selection = selection_of(options, "people")
     documents = read_user_documents([path], provenance, options.valid_share, options.test_share, selection, names)
     return documents if options.split is None else (replace(document, split=options.split) for document in documents)
 
@@ -58,8 +56,8 @@ def read_user_documents(
     provenance
         Receives the counts: files of folders that are not texts, sections without text, documents without text,
         repeated documents, texts with each kind of wrapping, which is taken off. Its source receives the number of
-        documents with each kind of headings, `NAMED_BY_PLACE`, `NOT_COMPOSED` and `HARD_WRAPPED` if there are any,
-        `READ_AS`, `REMARKS` and `MODELS`.
+        documents with each kind of headings, `NAMED_BY_PLACE`, `NOT_COMPOSED`, `HARD_WRAPPED` and `STRAIGHTENED` if
+        there are any, `READ_AS`, `REMARKS` and `MODELS`.
     valid_share, test_share
         Shares for documents without a `split`; see `macroscope.corpora.splits.assign_split`.
     selection
@@ -76,15 +74,22 @@ def read_user_documents(
     """
     selection = selection or Selection()
     records = _records(paths, selection, names or make_file_namer(paths), provenance)
-    may_repeat_ids = selection.authors == "models"
-    yield from parse_records(records, provenance, valid_share, test_share, selection.one_section, may_repeat_ids)
+    yield from (document for document, _ in _parse(records, provenance, valid_share, test_share, selection))
 
 
 def read_given_texts(paths: Sequence[Path], selection: Selection) -> Iterator[tuple[Document, str]]:
     """Stream the documents of `read_user_documents`, each with the string that it was read from."""
     records = _records(paths, selection, make_file_namer(paths), Provenance(""))
-    parsed = parse_with_records(records, Provenance(""), 0.0, 1.0, selection.one_section, selection.authors == "models")
+    parsed = _parse(records, Provenance(""), 0.0, 1.0, selection)
     yield from ((document, record.given) for document, record in parsed)
+
+
+def _parse(
+    records: Iterable[Record], provenance: Provenance, valid_share: float, test_share: float, selection: Selection
+) -> Iterator[tuple[Document, Record]]:
+    may_repeat_ids = selection.authors == "models"
+    how = (selection.one_section, may_repeat_ids, selection.straighten_typography)
+    return parse_with_records(records, provenance, valid_share, test_share, *how)
 
 
 FileNamer = Callable[[Path], str]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from macroscope.corpora.files import FieldNames
@@ -34,6 +34,8 @@ class Selection:
         answers repeats the text of the reference.
     separator
         Separator of the texts of a text file (`containers.separated_texts`); None: each file is one text.
+    straighten_typography
+        True if marks are replaced by those of a keyboard (`natural_language.typesetting.straighten`).
     """
 
     fields: FieldNames = field(default_factory=FieldNames)
@@ -42,6 +44,7 @@ class Selection:
     one_section: bool = False
     distinct: bool = False
     separator: str | None = None
+    straighten_typography: bool = False
 
     def includes(self, answer: Answer) -> bool:
         """Return whether a text is to be read."""
@@ -54,6 +57,12 @@ class Selection:
         parts = [f"the texts of {self.authors}"] if self.authors is not None and has_sides else []
         parts += [f"the texts of {self.only_model!r}"] if self.only_model is not None else []
         return f", {', '.join(parts)}" if parts else ""
+
+
+def selection_of(options: Any, authors: Side) -> Selection:
+    """Return the texts to read under the options of a corpus or a system of the user's files."""
+    names = [each.name for each in fields(Selection) if each.name in type(options).model_fields]
+    return Selection(**{name: getattr(options, name) for name in names}, authors=authors)
 
 
 class MissingField(Exception):

@@ -1,7 +1,8 @@
 """Kinds of quotation marks, dashes, spaces, capitals: a difference in these is found, and is not one of structure."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import regex
 
@@ -23,7 +24,24 @@ _FAMILIES: Mapping[str, Mapping[str, str]] = {
     "words with capitals": {"Aa": r"\b\p{Lu}\p{Ll}", "AA": r"\b\p{Lu}{2}"},
     "beginnings of sentences": {"A": r"(?<=[.!?]\s)\p{Lu}", "a": r"(?<=[.!?]\s)\p{Ll}"},
 }
-"""Family of marks -> its kinds, which stand for each other -> their pattern."""
+"""Family of marks -> its kinds, which stand for each other -> their pattern. The first kind is that of a keyboard."""
+_STRAIGHT: Mapping[str, Mapping[str, str]] = {
+    "quotation marks": {r"«[\u00a0\u202f]?|[\u00a0\u202f]?»|[“”„‟「」『』]": '"'},
+    "apostrophes": {"[‘’‚‛]": "'"},
+    # Lines of hyphens alone are rules, "-->" is an arrow, and "|---|" a table.
+    "dashes": {
+        r"(?<=\d)(?:--|[–—])(?=\d)": "-",
+        r"(?m)([^\S\n]*)(?<![-|<!])(?:(?!(?<=^[^\S\n]*)-+[^\S\n]*$)-{2,3}(?![->]|[^\S\n]*\|)|[–—])([^\S\n]*)": "-",
+    },
+    "ellipses": {r"(?:\. ){2,}\.|…": "..."},
+    "spaces": {
+        "[\u00a0\u202f\u3000\u2000-\u200a\u205f]": " ",
+        "[\u200b\u2060\ufeff\u00ad]|[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]": "",
+    },
+}
+"""Family of marks that can be straightened -> pattern of its other kinds -> what stands for them."""
+_REPLACED = [(regex.compile(pattern), mark) for kinds in _STRAIGHT.values() for pattern, mark in kinds.items()]
+_CLOSING = "\"')]}"
 _USUAL = {"spaces": "plain", "words with capitals": "Aa", "beginnings of sentences": "A"}
 """Kinds that need no mention if there is no other one of their family."""
 _PATTERNS = {
@@ -56,6 +74,24 @@ def _count(pattern: regex.Pattern[str], text: str) -> int:
     return text.count(pattern.pattern) if len(pattern.pattern) == 1 else len(pattern.findall(text))
 
 
+def straighten(text: str) -> tuple[str, int]:
+    """Replace marks by those of a keyboard; return the text, and the number of marks that were replaced.
+
+    A dash between words gets spaces, since "word-word" is another word.
+    """
+    marks = 0
+    for pattern, mark in _REPLACED:
+        text, number = pattern.subn(partial(_space_dash, text) if pattern.groups else mark, text)
+        marks += number
+    return text, marks
+
+
+def _space_dash(text: str, match: regex.Match[str]) -> str:
+    before, after = text[: match.start()][-1:], text[match.end() : match.end() + 1]
+    is_apart = match[2] or (after.strip() and after not in _CLOSING)
+    return f"{' ' * bool(match[1] or before.strip())}-{' ' * bool(is_apart)}"
+
+
 def describe_marks(marks: Marks) -> dict[str, str]:
     """Return family -> shares of its kinds, in words; without families of which there is no mark."""
     described = {}
@@ -74,10 +110,18 @@ def describe_typesetting(reference: Marks, candidates: Mapping[str, Marks]) -> l
     families = {name: ", ".join(different_families(reference, candidate)) for name, candidate in candidates.items()}
     return [
         f"Typesetting of {list_names(names)} differs from the reference in {differing}: critics that count words and"
-        " marks find that, and it is no difference in structure. Bring both sides to the same kinds."
+        f" marks find that, and it is no difference in structure. {_advise(differing.split(', '))}"
         for differing, names in group_names(families).items()
         if differing
     ]
+
+
+def _advise(families: Sequence[str]) -> str:
+    straight = [family for family in families if family in _STRAIGHT]
+    if not straight:
+        return "Bring both sides to the same kinds."
+    part = "" if len(straight) == len(families) else f" of {', '.join(straight)}"
+    return f"--straighten-typography brings both sides to the same kinds{part}."
 
 
 def different_families(reference: Marks, candidate: Marks) -> list[str]:
