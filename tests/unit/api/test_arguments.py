@@ -64,10 +64,10 @@ def test_no_value_is_a_traceback(number, name, tmp_path, monkeypatch):
     class Prepared(Exception):
         pass
 
-    def stop(*given):
+    def stop(*given, **named):
         raise Prepared
 
-    monkeypatch.setattr("macroscope.api.comparison._make_tables", stop)
+    monkeypatch.setattr("macroscope.api.comparison.run_plan", stop)
     monkeypatch.chdir(tmp_path)
     for value in HOSTILE:
         with suppress(Prepared, MacroscopeError):

@@ -43,7 +43,7 @@ def test_what_cannot_work_is_said_before_anything_runs(caplog):
 
 
 def test_too_few_texts_to_tell_anything_are_one_sentence_before_any_job(monkeypatch):
-    monkeypatch.setattr("macroscope.api.comparison._make_tables", None)
+    monkeypatch.setattr("macroscope.api.comparison.run_plan", None)
     texts = [f"The mill {number} stood by the river, and the miller slept." for number in range(3)]
     with pytest.raises(
         MacroscopeError, match=r"^3 real texts and 3 to judge: nothing can be told from so few; give at"

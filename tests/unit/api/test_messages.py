@@ -101,7 +101,7 @@ def test_a_job_that_failed_names_its_log_only_if_it_stays(is_kept, tmp_path, mon
         unmade = frozenset(output for task in tasks for output in task.outputs)
         return [FailedJob("logs/critics/x.log", unmade, folder)]
 
-    monkeypatch.setattr("macroscope.api.comparison.run_tasks", fail)
+    monkeypatch.setattr("macroscope.engine.run.run_tasks", fail)
     keep = tmp_path / "kept" if is_kept else None
     log = re.escape(f" ({keep}/logs/critics/x.log)") if is_kept else "; give `keep` a folder, and the logs stay there"
     with pytest.raises(MacroscopeError, match=f"^it is broken{log}$"):
