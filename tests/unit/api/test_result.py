@@ -52,8 +52,9 @@ def scorecard_table(corpora):
 
 
 @pytest.fixture
-def finished(tmp_path):
+def finished(tmp_path, monkeypatch):
     """A finished run of two corpora, with a part that failed and a critic that was left out."""
+    monkeypatch.setattr("macroscope.api.result.summarise_run", lambda *_: "They differ.")
     folder = tmp_path / "results" / "judged"
     for name in ("tables", "pages", "reader", "figures"):
         (folder / name).mkdir(parents=True)
@@ -79,6 +80,7 @@ def test_a_saved_result_is_loaded_as_it_was(finished, tmp_path):
     loaded = macroscope.load(tmp_path / "saved")
     assert repr(loaded) == repr(result)
     assert loaded.reasons == ["The critic 'coherence' is left out: it needs 20 titles."]
+    assert repr(loaded).endswith("\n\nThey differ.")
     for text in ("Beware.", "(1) not asked: it needs 20 titles", "(2) failed: too few words; see a.log"):
         assert text in repr(loaded)
         assert text.replace("'", "&#x27;") in loaded._repr_html_()

@@ -125,6 +125,9 @@ def test_typesetting_that_differs_is_said():
     families = "quotation marks, apostrophes, dashes, ellipses, spaces"
     assert sentence.startswith(f"Typesetting of mine, yours differs from the reference in {families}: ")
     assert sentence.endswith("--straighten-typography brings both sides to the same kinds.")
+    dashed = count_marks(20 * STRAIGHT.replace("...", "…"))
+    (sentence,) = describe_typesetting(straight, {"mine": curly, "theirs": dashed})
+    assert f" in {families}; of theirs in ellipses: " in sentence
     assert different_families(straight, count_marks("“Two”")) == []  # too few to tell
 
 

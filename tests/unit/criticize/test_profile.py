@@ -5,7 +5,7 @@ import json
 import pytest
 
 from macroscope.criticize.profile import describe_comparison, profile_texts
-from macroscope.criticize.profile_table import split_empty_rows, table_of
+from macroscope.criticize.profile_table import drop_empty_rows, table_of
 from macroscope.criticize.run import profile_collections
 from macroscope.errors import MacroscopeError
 
@@ -34,13 +34,20 @@ def test_profile_table(tmp_path):
     assert profile.splits.total() == 30
 
 
-def test_rows_that_say_nothing_of_any_collection_are_named_alone(tmp_path):
+def test_rows_that_say_nothing_of_any_collection_are_left_out(tmp_path):
     path = write_texts(tmp_path / "r.jsonl", 30)
     profile, profiles = profile_collections([path], [write_texts(tmp_path / "mine.jsonl", 20)])
-    shown, empty = split_empty_rows(table_of(profile, profiles))
-    assert {"labels", "texts that are left out", "section titles", "headings", "repeated texts"} <= {*empty}
-    assert {"documents", "words", "language", "texts of the reference, word for word"} <= {*shown.index}
-    assert {*shown.index}.isdisjoint(empty)
+    shown = drop_empty_rows(table_of(profile, profiles)).index
+    assert {"labels", "left out", "with section titles", "headings", "differs from the reference in"}.isdisjoint(shown)
+    assert {"documents", "words", "language", "texts of the reference, word for word"} <= {*shown}
+
+
+def test_kinds_of_marks_are_shown_where_they_differ(tmp_path):
+    for name, dash in (("real", "-"), ("mine", "–")):
+        (tmp_path / f"{name}.jsonl").write_text(20 * f'{{"text": "He left {dash} it\'s late {dash} alone."}}\n')
+    profile, profiles = profile_collections([tmp_path / "real.jsonl"], [tmp_path / "mine.jsonl"])
+    shown = drop_empty_rows(table_of(profile, profiles)).index
+    assert ("dashes" in shown, "apostrophes" in shown) == (True, False)
 
 
 def test_headings_are_those_of_the_texts_that_are_read(tmp_path, monkeypatch):

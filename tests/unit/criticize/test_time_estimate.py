@@ -88,8 +88,11 @@ def test_a_run_shows_an_estimate_then_a_line_every_so_often(tmp_path):
     assert terminal.getvalue().splitlines()[1].startswith("1 of 3 jobs, ")
     clock.seconds = 36
     progress.tick()
-    progress.end()
     assert terminal.getvalue().count("\n") == 2, "a line that says nothing new"
+    clock.seconds = 3600
+    progress.tick()
+    progress.end()
+    assert terminal.getvalue().count("\n") == 2, "more time left, and no job has ended"
 
 
 def test_numbers_and_failures_are_shown_when_they_are_known(tmp_path):

@@ -30,13 +30,12 @@ from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.latex import to_latex
-from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.reader.index import CriticScores
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import build_scorecards, format_cell
 from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
-from macroscope.reporting.summary import summarise_run
+from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
 from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
@@ -144,7 +143,8 @@ class Comparison:
 
         The columns are `system`, `critic`, `id`, `text`, `score` (larger is less like real text; NaN: not judged),
         `percentile` (share of real texts with a smaller score, in percent), `flagged` (whether it is flagged as unlike
-        real text; never a real text) and `marks`: a list with the `start`, `end`, `section`, `weight` (in [0, 1]) and
+        real text each by itself, with few false flags; never a real text. No text may be flagged although the critic
+        calls the system *unlike*: a classifier finds small differences of many texts) and `marks`: a list with the `start`, `end`, `section`, `weight` (in [0, 1]) and
         `note` of each place. `text[start:end]` is the marked passage, and `text` the string that you gave: of given
         sections, their texts with a line break between them; of texts whose files are gone or changed, which a warning
         says, the text as it was judged. A critic's further numbers of a text have columns of their names, such as
@@ -274,16 +274,8 @@ class Comparison:
 
     @property
     def _remarks(self) -> list[str]:
-        in_notes = set(self.detectability["explanation"])
-        warned = [
-            f"Warning ({row.critic}, {row.title}): {row.warning}"
-            for row in self.warnings.itertuples()
-            if row.warning not in in_notes
-        ]
-        missing = [f"Missing: {entry.name} {entry.explanation}" for entry in self.missing if not entry.is_in_scorecard]
-        unmatched = self._plan.critics.unmatched
-        lengths = describe_lengths(read_matched_lengths(self._tables), self.detectability, unmatched)
-        return [*lengths, *warned, *missing]
+        remarks = [*list_notes(self._plan, self._tables), *list_warnings(self._tables, self.missing), self.summary()]
+        return [remark for remark in remarks if remark]
 
     def __repr__(self) -> str:
         scorecards = list(build_scorecards(self.detectability))

@@ -158,16 +158,14 @@ def _as_text(table: "pd.DataFrame") -> str:
     """Return the profiles as text: a column per collection, or a row per collection with few properties."""
     import pandas as pd
 
-    from macroscope.criticize.profile_table import split_empty_rows
+    from macroscope.criticize.profile_table import drop_empty_rows
 
-    nothing = ""
     if table.shape[1] > _MOST_COLUMNS:
         table = table.loc[[name for name in _SHORT_PROPERTIES if name in table.index]].T
     else:
-        table, empty = split_empty_rows(table)
-        nothing = f"\n\nThe texts have no {', no '.join(empty)}." if empty else ""
+        table = drop_empty_rows(table)
     with pd.option_context("display.unicode.east_asian_width", True):
-        return table.to_string(max_colwidth=None) + nothing
+        return table.to_string(max_colwidth=None)
 
 
 def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:
@@ -189,22 +187,17 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.missing import describe_missing, read_missing
-    from macroscope.reporting.cited_sensitivity import cite_sensitivity
-    from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
-    from macroscope.reporting.scorecard import build_scorecards
+    from macroscope.reporting.scorecard import NOT_ASKED, build_scorecards
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
-    from macroscope.reporting.summary import summarise_run
+    from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
     from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 
     results = output / plan.results
     tables = results / "tables"
     missing = read_missing(tables, results / "figures")
-    scorecard, warnings = read_scorecard(tables), read_warnings(tables)
+    scorecard = read_scorecard(tables)
     summary = summarise_run(plan, scorecard, read_statistics(tables))
-    notes = [
-        *describe_lengths(read_matched_lengths(tables), scorecard, plan.critics.unmatched),
-        *cite_sensitivity(plan.config.cited_sensitivity, scorecard),
-    ]
+    notes = list_notes(plan, tables)
     places = {
         "Report": results / "report.html",
         "Texts": results / "reader" / "index.html",
@@ -212,22 +205,16 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     }
     if answer is not None:
         answer["notes"] += notes
-        answer |= {"scorecard": records_of(scorecard), "warnings": records_of(warnings)}
+        answer |= {"scorecard": records_of(scorecard), "warnings": records_of(read_warnings(tables))}
         answer["missing"] = [entry.model_dump() for entry in missing]
         print_json({"summary": summary} | answer | {name.lower(): str(path) for name, path in places.items()})
     else:
-        scorecards = list(build_scorecards(scorecard))
+        # The reasons of critics that were never asked stand above.
+        is_asked = (scorecard["verdict"] != NOT_ASKED).groupby(scorecard["critic"]).transform("any")
+        scorecards = list(build_scorecards(scorecard[is_asked]))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
-        for sentence in notes:
+        for sentence in [*notes, *list_warnings(tables, missing)]:
             print(f"\n{sentence}")
-        in_notes = set(scorecard["explanation"])
-        for critic_of, _, title, warning in warnings.itertuples(index=False):
-            if warning in in_notes:
-                continue
-            print(f"\nWarning ({critic_of}, {title}): {warning}")
-        for entry in missing:
-            if not entry.is_in_scorecard:
-                print(f"\nMissing: {entry.name} {entry.explanation}")
         print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))
         if missing:
             print(f"{describe_missing(missing)}.")

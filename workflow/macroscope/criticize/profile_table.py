@@ -13,22 +13,13 @@ from macroscope.criticize.profile import Profile, differences
 from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.criticize.shared_openings import count_shared_openings, is_many
 from macroscope.documents import SPLITS
-from macroscope.natural_language.typesetting import describe_marks
+from macroscope.natural_language.typesetting import FAMILIES, describe_marks
 from macroscope.phrases import format_count
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
 
 READ_AS_ROW = "read as"
 """First row of the table: what of the records was taken as what."""
-_WITHOUT = {
-    "with section titles": "section titles",
-    "texts that share their opening": "shared openings",
-    "texts that occur again": "repeated texts",
-    "left out": "texts that are left out",
-    "characters composed (NFC)": "decomposed characters",
-    "hard-wrapped lines joined": "hard-wrapped lines",
-    "differs from the reference in": "differences in typesetting",
-}
-"""Property -> what collections do not have that have nothing of it."""
+DIFFERS_ROW = "differs from the reference in"
 _NOTHING_LISTED = "nothing listed here"
 _NOTHING = re.compile(rf"|0|in 0 texts|none(?: [\d,]+)?|{_NOTHING_LISTED}")
 """Cells that say that a collection has nothing of a property."""
@@ -41,10 +32,14 @@ def table_of(reference: Profile, candidates: Sequence[Profile]) -> pd.DataFrame:
     return pd.DataFrame(columns).reindex(list(order)).fillna("")
 
 
-def split_empty_rows(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of the table that say something of a collection, and what no collection has, in words."""
+def drop_empty_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the table that say something of a collection: of kinds of marks, those that differ.
+
+    Sentences beside the table say in what the collections differ.
+    """
     is_empty = table.map(lambda cell: _NOTHING.fullmatch(cell) is not None).all(axis=1)
-    return table[~is_empty], [_WITHOUT.get(name, name) for name in table.index[is_empty]]
+    differing = {name for cell in table.loc[DIFFERS_ROW] for name in cell.split(", ")}
+    return table[~is_empty].drop({DIFFERS_ROW, *FAMILIES} - differing, errors="ignore")
 
 
 def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[str, Any]]:
@@ -101,7 +96,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         marks, texts = profile.straightened
         rows["marks straightened"] = f"{marks:,} in {format_count(texts, 'text')}"
     if not of_reference:
-        rows["differs from the reference in"] = ", ".join(differences(reference, profile)) or _NOTHING_LISTED
+        rows[DIFFERS_ROW] = ", ".join(differences(reference, profile)) or _NOTHING_LISTED
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
         by_place = count_pairs_by_place(reference, profile)
         rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids) - by_place:,}"

@@ -1,5 +1,6 @@
 """Progress of a run on the terminal: an estimate of its time, how far it is, and numbers as they are known."""
 
+import math
 import sys
 import time
 from collections import Counter
@@ -17,7 +18,7 @@ from macroscope.phrases import format_count
 LINE_EVERY_SECONDS = 15.0
 """Seconds between two lines of progress, if the output is not a terminal."""
 NEWS = 0.1
-"""Share of the jobs that end before another line says the same time left."""
+"""Share of the jobs that end before another line says the same time left; one job, if it says more."""
 
 
 class RunProgress(Watcher):
@@ -52,7 +53,7 @@ class RunProgress(Watcher):
         self._news, self._terminal, self._clock = news, terminal or sys.stderr, clock
         self._estimate = TimeEstimate({}, {}, cores)
         self._began = self._last = clock()
-        self._is_terminal, self._shown = self._terminal.isatty(), ("", 0)
+        self._is_terminal, self._shown = self._terminal.isatty(), ("", math.inf, 0)
 
     def begin(self, tasks: Sequence[Task]) -> None:
         """Show the estimate, before the first job runs."""
@@ -88,11 +89,12 @@ class RunProgress(Watcher):
 
     def _show(self, estimate: TimeEstimate) -> None:
         self._last = self._clock()
-        left = in_words(estimate.left(self._last - self._began))
-        before, done = self._shown
-        if not self._is_terminal and left == before and estimate.jobs_done < done + NEWS * sum(estimate.jobs.values()):
+        seconds = estimate.left(self._last - self._began)
+        left, (before, at_most, done) = in_words(seconds), self._shown
+        news = NEWS * sum(estimate.jobs.values()) if left == before else seconds >= at_most
+        if not self._is_terminal and estimate.jobs_done < done + news:
             return
-        self._shown = left, estimate.jobs_done
+        self._shown = left, seconds, estimate.jobs_done
         text = f"{estimate.jobs_done} of {format_count(sum(estimate.jobs.values()), 'job')}, {left} left"
         self._write(f"\r\x1b[K{text}" if self._is_terminal else f"{text}\n")
 

@@ -8,7 +8,7 @@ import regex
 
 from macroscope.phrases import format_share, group_names, list_names
 
-_FAMILIES: Mapping[str, Mapping[str, str]] = {
+FAMILIES: Mapping[str, Mapping[str, str]] = {
     "quotation marks": {'"': '"', "“ ”": "[“”]", "« »": "[«»]", "„": "„", "「 」": "[「」『』]"},
     "apostrophes": {"'": r"(?<=\p{L})'(?=\p{L})", "’": r"(?<=\p{L})’(?=\p{L})"},
     "dashes": {"-": r"(?<=\s)-(?=\s)", "--": "--+", "–": "–", "—": "—"},
@@ -45,7 +45,7 @@ _CLOSING = "\"')]}"
 _USUAL = {"spaces": "plain", "words with capitals": "Aa", "beginnings of sentences": "A"}
 """Kinds that need no mention if there is no other one of their family."""
 _PATTERNS = {
-    (family, kind): regex.compile(pattern) for family, kinds in _FAMILIES.items() for kind, pattern in kinds.items()
+    (family, kind): regex.compile(pattern) for family, kinds in FAMILIES.items() for kind, pattern in kinds.items()
 }
 _ASCII_PATTERNS = {
     key: pattern
@@ -95,7 +95,7 @@ def _space_dash(text: str, match: regex.Match[str]) -> str:
 def describe_marks(marks: Marks) -> dict[str, str]:
     """Return family -> shares of its kinds, in words; without families of which there is no mark."""
     described = {}
-    for family in _FAMILIES:
+    for family in FAMILIES:
         shares = _shares(marks, family)
         if set(shares) <= {_USUAL.get(family)}:
             continue
@@ -106,13 +106,17 @@ def describe_marks(marks: Marks) -> dict[str, str]:
 
 
 def describe_typesetting(reference: Marks, candidates: Mapping[str, Marks]) -> list[str]:
-    """Return sentences for the user about the candidates whose marks are of other kinds than the reference's."""
+    """Return a sentence for the user if marks of candidates are of other kinds than the reference's; else nothing."""
     families = {name: ", ".join(different_families(reference, candidate)) for name, candidate in candidates.items()}
+    groups = {differing: list_names(names) for differing, names in group_names(families).items() if differing}
+    if not groups:
+        return []
+    (differing, names), *others = groups.items()
+    first = f"Typesetting of {names} differs from the reference in {differing}"
     return [
-        f"Typesetting of {list_names(names)} differs from the reference in {differing}: critics that count words and"
-        f" marks find that, and it is no difference in structure. {_advise(differing.split(', '))}"
-        for differing, names in group_names(families).items()
-        if differing
+        "; ".join([first, *(f"of {names} in {differing}" for differing, names in others)])
+        + ": critics that count words and marks find that, and it is no difference in structure."
+        f" {_advise(list(dict.fromkeys(', '.join(groups).split(', '))))}"
     ]
 
 
@@ -126,7 +130,7 @@ def _advise(families: Sequence[str]) -> str:
 
 def different_families(reference: Marks, candidate: Marks) -> list[str]:
     """Return the families of marks whose kinds differ between two collections."""
-    return [family for family in _FAMILIES if _differ(reference, candidate, family)]
+    return [family for family in FAMILIES if _differ(reference, candidate, family)]
 
 
 def _differ(reference: Marks, candidate: Marks, family: str) -> bool:
@@ -138,9 +142,9 @@ def _differ(reference: Marks, candidate: Marks, family: str) -> bool:
 
 
 def _total(marks: Marks, family: str) -> int:
-    return sum(marks[family, kind] for kind in _FAMILIES[family])
+    return sum(marks[family, kind] for kind in FAMILIES[family])
 
 
 def _shares(marks: Marks, family: str) -> dict[str, float]:
     total = _total(marks, family)
-    return {kind: marks[family, kind] / total for kind in _FAMILIES[family] if marks[family, kind]}
+    return {kind: marks[family, kind] / total for kind in FAMILIES[family] if marks[family, kind]}

@@ -1,15 +1,18 @@
 """The result of a run in two plain sentences: the verdict, and the clearest difference in the reader's words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 
 from macroscope.critics import get_critic
+from macroscope.missing import Missing
 from macroscope.phrases import choose_form, list_names
 from macroscope.plan import Plan
-from macroscope.reporting.cited_sensitivity import list_found_damages
+from macroscope.reporting.cited_sensitivity import cite_sensitivity, list_found_damages
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
+from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.scorecard import (
     INCONCLUSIVE,
     INTERVAL_VERDICTS,
@@ -20,6 +23,7 @@ from macroscope.reporting.scorecard import (
     Verdict,
     build_scorecards,
 )
+from macroscope.reporting.written_tables import read_scorecard, read_warnings
 from macroscope.systems import kinds
 
 YOURS = "your texts"
@@ -49,6 +53,25 @@ def summarise_run(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFrame)
         where = f"{each.corpus}: " if len(counted) > 1 else ""
         lines.append(where + " ".join(filter(None, sentences)))
     return "\n".join(lines)
+
+
+def list_notes(plan: Plan, tables: Path) -> list[str]:
+    """Return sentences about the numbers of a run: at matched length, and the damages that would have been found."""
+    scorecard = read_scorecard(tables)
+    return [
+        *describe_lengths(read_matched_lengths(tables), scorecard, plan.critics.unmatched),
+        *cite_sensitivity(plan.config.cited_sensitivity, scorecard),
+    ]
+
+
+def list_warnings(tables: Path, missing: Sequence[Missing]) -> list[str]:
+    """Return the warnings of a run, and what is missing, without those that stand in notes on the scorecard."""
+    in_notes = set(read_scorecard(tables)["explanation"])
+    rows = [row for row in read_warnings(tables).itertuples() if row.warning not in in_notes]
+    return [
+        *(f"Warning ({row.critic}): {row.warning}" for row in rows),
+        *(f"Missing: {entry.name} {entry.explanation}" for entry in missing if not entry.is_in_scorecard),
+    ]
 
 
 def subjects_of(plan: Plan, scorecard: Scorecard) -> dict[str, str]:
