@@ -51,7 +51,7 @@ from macroscope.reporting.scorecard import (
     build_scorecards,
 )
 from macroscope.reporting.scorecard_legend import shown_verdicts
-from macroscope.reporting.summary import summarise_run
+from macroscope.reporting.summary import summarise_corpora
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.written_tables import read_scorecard, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
@@ -121,7 +121,7 @@ def write_report(
         _write(environment, "config", folder / "config.html", config=dumped)
     first_page = {
         **_describe_scorecards(results, scorecards, tables, captions),
-        "summary": summarise_run(results.plan, read_scorecard(tables), statistics),
+        "answers": summarise_corpora(results.plan, read_scorecard(tables), statistics),
         "systems": {(page.corpus, page.system): page for page in systems},
         "headline": headline.set_index(["corpus", "system"]),
         "missing": missing,
@@ -199,6 +199,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "describe": describe_difference,
         "judge": judge_difference,
         "number": number,
+        "unbroken": lambda text: text.replace(" %", "\u00a0%"),
         "place": lambda auc: max(0.0, 2 * auc - 1),
     }
     environment.tests["missing"] = pd.isna

@@ -31,7 +31,13 @@ YOURS = "your texts"
 
 
 def summarise_run(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFrame) -> str:
-    """Return the result of a run in plain sentences, a line per corpus; "" without a scorecard.
+    """Return the result of a run in plain sentences, a line per corpus; "" without a scorecard."""
+    answers = summarise_corpora(plan, scorecard, statistics)
+    return "\n".join(f"{corpus}: {answer}" if len(answers) > 1 else answer for corpus, answer in answers.items())
+
+
+def summarise_corpora(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFrame) -> dict[str, str]:
+    """Return corpus -> the result on it in plain sentences.
 
     Corpora with checks alone are left out if another corpus has candidates.
 
@@ -45,14 +51,12 @@ def summarise_run(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFrame)
         All statistics, with adjusted p-values.
     """
     every = list(build_scorecards(scorecard))
-    counted = [each for each in every if set(each.candidates) - each.declared] or every
-    lines = []
-    for each in counted:
+    answers = {}
+    for each in [each for each in every if set(each.candidates) - each.declared] or every:
         damages = "" if len(each.candidates) > 1 else _damages_sentence(plan, scorecard, each)
         sentences = [*summarise_scorecard(each, subjects_of(plan, each)), damages, _clearest_sentence(each, statistics)]
-        where = f"{each.corpus}: " if len(counted) > 1 else ""
-        lines.append(where + " ".join(filter(None, sentences)))
-    return "\n".join(lines)
+        answers[each.corpus] = " ".join(filter(None, sentences))
+    return answers
 
 
 def list_notes(plan: Plan, tables: Path) -> list[str]:
