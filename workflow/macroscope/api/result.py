@@ -144,11 +144,11 @@ class Comparison:
         The columns are `system`, `critic`, `id`, `text`, `score` (larger is less like real text; NaN: not judged),
         `percentile` (share of real texts with a smaller score, in percent), `flagged` (whether it is flagged as unlike
         real text each by itself, with few false flags; never a real text. No text may be flagged although the critic
-        calls the system *unlike*: a classifier finds small differences of many texts) and `marks`: a list with the `start`, `end`, `section`, `weight` (in [0, 1]) and
-        `note` of each place. `text[start:end]` is the marked passage, and `text` the string that you gave: of given
-        sections, their texts with a line break between them; of texts whose files are gone or changed, which a warning
-        says, the text as it was judged. A critic's further numbers of a text have columns of their names, such as
-        `name_mismatch`; NaN for other critics.
+        calls the system *unlike*: a classifier finds small differences of many texts) and `marks`: a list with the
+        `start`, `end`, `section`, `weight` (in [0, 1]) and `note` of each place. `text[start:end]` is the marked
+        passage, and `text` the string that you gave: of given sections, their texts with a line break between them; of
+        texts whose files are gone or changed, which a warning says, the text as it was judged. A critic's further
+        numbers of a text have columns of their names, such as `name_mismatch`; NaN for other critics.
         """
         tables = []
         further = self._plan.reporting.scores_of_documents()
