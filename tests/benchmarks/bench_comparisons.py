@@ -28,8 +28,7 @@ from tests.tiny import write_encoder
 
 from macroscope.critics import critics
 from macroscope.documents import Document
-from macroscope.options import CONTROL
-from macroscope.resampling import Resampling
+from macroscope.options import CONTROL, Resampling
 
 TEXTS, SYSTEM = 1000, "system"
 STAGES = ("score", "compare_scores", "compare", "explain", "attribute")

@@ -12,11 +12,10 @@ from _report import peak_megabytes, say, seconds
 
 from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
-from macroscope.systems.hsmm.em import Counts
 from macroscope.systems.hsmm.marginal import IMPOSSIBLE, Batch, LogProbabilities, expected_counts, log_marginal
 from macroscope.systems.hsmm.model import Hsmm, Size
-from macroscope.systems.hsmm.ngrams import count_ngrams
-from macroscope.systems.hsmm.texts import Texts, collate
+from macroscope.systems.hsmm.ngrams import Texts, collate, count_ngrams
+from macroscope.systems.hsmm.training import Counts
 
 FULL = HsmmSizes(states=256, subsequences=10_000, letters=52, shortest=4, longest=11, segments=50)
 LONGEST, STATES, NGRAMS, TEXTS, BATCH = 11, 800, 250_000, 51_200, 8

@@ -16,9 +16,8 @@ from transformers import BertConfig, BertModel
 
 from macroscope.corpora.simulated.scripts import script_process, simulate_texts
 from macroscope.critics.narrative.detector import Detector
-from macroscope.critics.narrative.distractors import Pool, find_replacements
+from macroscope.critics.narrative.distractors import Matches, MatchIndex, Pool, find_best_matches, find_replacements
 from macroscope.critics.narrative.examples import NONE
-from macroscope.critics.narrative.retrieval import Matches, MatchIndex, find_best_matches
 from macroscope.critics.narrative.sentence_detector import SentenceDetector, Size
 from macroscope.critics.narrative.token_detector import TokenDetector
 from macroscope.critics.narratives import Narratives

@@ -15,8 +15,8 @@ from _report import peak_megabytes, say, seconds
 
 from macroscope.systems.ngram.backoff import to_backoff_model, write_word_numbers
 from macroscope.systems.ngram.counts import count_ngrams, read_words
+from macroscope.systems.ngram.generation import NgramSampler
 from macroscope.systems.ngram.model import NgramModel, estimate
-from macroscope.systems.ngram.sampling import NgramSampler
 
 ORDER, WORDS, VOCABULARY, TEXT = 3, 2_000_000, 50_000, 25
 SAMPLES, MOST = 4000, 200

@@ -14,8 +14,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.options import Ancestral, BeamSampling
-from macroscope.systems.language_model.sampler import Request
-from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.language_model.sampler import Request, TokenSampler
 
 VOCABULARY, CONTEXT, BATCH, SAMPLES, MEAN_TOKENS = 1024, 256, 32, 96, 200
 LONG_TOKENS = 500

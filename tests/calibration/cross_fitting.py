@@ -12,7 +12,7 @@ import pandas as pd
 
 from macroscope.critics.cross_fitting import assign_folds, place_texts, teaching_folds
 from macroscope.document_keys import number_sample
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.latent import compare_scores

@@ -3,7 +3,7 @@
 Documents have one of two genres, by which their words and their lengths differ, so that content goes with length. The
 features are those that critics have of a document: its numbers (`tendencies`), its words (`strings`), its section types
 (`coherence`), and its topic shares, which are nearer to the mean in short texts (`topics`). Cuts are those of
-`systems.length_matching` and `systems.cutting`.
+`systems.length_matching`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +15,7 @@ import pandas as pd
 
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.systems.cutting import count_kept
-from macroscope.systems.length_matching import match_lengths
+from macroscope.systems.length_matching import count_kept, match_lengths
 
 from .setting import Run, Setting
 

@@ -10,10 +10,9 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.run_stage import run_critic
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import write_json
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, Resampling
 from macroscope.plan.critics import OUTPUTS, PLACES
 from macroscope.reporting.tables import with_adjusted_p_values
-from macroscope.resampling import Resampling
 from macroscope.stages import flags
 
 from ..tiny import write_encoder

@@ -67,12 +67,12 @@ def perturbed(*rules: str) -> Callable[[Texts], Texts]:
 
     def change(texts: Texts) -> Texts:
         from macroscope.systems.perturbation import PerturbationSystem
-        from macroscope.systems.perturbation import rules as perturbation
+        from macroscope.systems.perturbation.generation import apply_step
 
         system = PerturbationSystem(kind="perturbation", perturb=list(rules))
         changed: Sequence[Document] = texts
         for number, step in enumerate(system.perturb):
-            changed = perturbation.apply_step(changed, step, "en", (7, number))
+            changed = apply_step(changed, step, "en", (7, number))
         return list(changed)
 
     return change

@@ -13,16 +13,15 @@ from matplotlib.text import Text
 import macroscope
 from macroscope.api.timeline import Timeline
 from macroscope.critics.clusters import figures as clusters
-from macroscope.critics.clusters.probing_figure import plot_probing
-from macroscope.critics.coherence.figures import plot_reliability_diagram
-from macroscope.critics.coherence.transition_graph import plot_transition_graph
+from macroscope.critics.clusters.figures import plot_probing
+from macroscope.critics.coherence.figures import plot_reliability_diagram, plot_transition_graph
 from macroscope.critics.coreference.figures import SHARES, plot_mentions
 from macroscope.critics.divergence_figure import plot_divergences
-from macroscope.critics.divergence_report import PLOTTED
 from macroscope.critics.languages import figures as languages
 from macroscope.critics.languages.latents import TopicProportions
 from macroscope.critics.narrative import figures as narrative
 from macroscope.critics.narrative.options import JUDGE
+from macroscope.critics.report_tables import PLOTTED
 from macroscope.critics.synthetic import figures as synthetic
 from macroscope.critics.tendencies import figures as tendencies
 from macroscope.critics.topics import figures as topics

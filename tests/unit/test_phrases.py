@@ -10,7 +10,8 @@ from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.profile_table import table_of
 from macroscope.errors import MacroscopeError
-from macroscope.phrases import choose_form, format_count
+from macroscope.phrases import choose_form, format_count, number, shorten
+from macroscope.reporting.formats import format_number
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,29 @@ def test_marks_of_missing_values_are_said(tmp_path):
     assert said.startswith(
         "2 texts of mine are only marks of a missing value, such as NaN or None, and count as texts."
     )
+
+
+def test_powers_of_ten_are_written_as_people_do():
+    assert [number(value) for value in (9.109e-05, 1e20, 12345.0, 0.0)] == ["9.11 × 10⁻⁵", "1 × 10²⁰", "12,345", "0"]
+
+
+def test_what_rounding_left_of_0_is_0():
+    assert [number(value) for value in (-1.73e-18, 4e-13, 4e-12)] == ["0", "0", "4 × 10⁻¹²"]
+    assert format_number(-1.73e-18) == "0"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("one two", "one two"),
+        ("one  two\nsix", "one two …"),
+        ("one two, six", "one two, …"),
+        ("twelve twelve", "twelve …"),
+        ("x" * 30, "x" * 8 + " …"),
+        ("one" + " " * 40 + "two", "one …"),
+        (" " * 40 + "two", "…"),
+    ],
+)
+def test_only_a_word_longer_than_the_excerpt_is_cut(text, shown):
+    assert shorten(text, 8) == shown

@@ -9,9 +9,8 @@ import pytest
 
 from macroscope.config.schema import union_of
 from macroscope.errors import MacroscopeError
-from macroscope.options import Options
+from macroscope.options import Options, Resampling
 from macroscope.registry import Plugin
-from macroscope.resampling import Resampling
 from macroscope.stages import NO_NAME, Stage, alternatives, arguments, as_json, flags, input_flags, run_stage
 
 

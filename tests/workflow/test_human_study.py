@@ -10,7 +10,7 @@ from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
 from macroscope.human.pool import pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.tables import read_csv
 
 from ..unit.human.conftest import make_answers

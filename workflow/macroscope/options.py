@@ -1,8 +1,14 @@
-"""The base of all groups of options; each room, source, system and critic declares its own groups."""
+"""The base of all groups of options, the options of statistics, and the names of systems that the workflow derives.
+
+Each room, source, system and critic declares groups of its own. A comparison at matched length derives two systems from
+a system: the system's texts and real ones, each cut so that their lengths agree. They are compared with each other as a
+system is compared with the control. No system of a config can have such a name, since names have no "@".
+"""
 
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Protocol, get_args
 from unicodedata import category, normalize
 
@@ -11,6 +17,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StringConstraints,
     ValidationError,
     ValidationInfo,
@@ -225,3 +232,75 @@ def require_name(name: str, valid: Iterable[str], place: str, what: str) -> None
     valid = list(valid)
     if name not in valid:
         raise ValueError(f"{place}: there is no {what} '{name}'{nearest(name, valid)}")
+
+
+LENGTH = "length"
+"""Name in the place of a critic's in statistics of length alone."""
+_MATCHED, _REFERENCE = "@matched", "@reference"
+
+
+def matched_system(system: str) -> str:
+    """Return the name of a system's texts at matched length."""
+    return f"{system}{_MATCHED}"
+
+
+def matched_reference(system: str) -> str:
+    """Return the name of the real texts that a system is compared with at matched length."""
+    return f"{system}{_REFERENCE}"
+
+
+def is_matched(name: str) -> bool:
+    """Return whether a name is that of a system's texts at matched length."""
+    return name.endswith(_MATCHED)
+
+
+def original_system(name: str) -> str:
+    """Return the system from which one was derived; the name itself if it was not derived."""
+    return name.partition("@")[0]
+
+
+def reference_of(name: str) -> str:
+    """Return the real texts that a system is compared with: the control, or those at its matched length."""
+    return matched_reference(original_system(name)) if is_matched(name) else CONTROL
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """Settings of intervals and p-values.
+
+    Attributes
+    ----------
+    resamples
+        Number of bootstrap resamples.
+    permutations
+        Number of permutations behind a p-value.
+    confidence
+        Level of the intervals, in (0, 1).
+    seed
+        Seed of the random generators; a column of its own, so not in the signature.
+    """
+
+    resamples: int = 2000
+    permutations: int = 10000
+    confidence: float = 0.95
+    seed: int = 1
+
+    @property
+    def signature(self) -> str:
+        """Return every setting but the seed, as `key:value` parts."""
+        return f"resamples:{self.resamples}|permutations:{self.permutations}|confidence:{self.confidence}"
+
+
+class StatisticsOptions(Options):
+    """Settings of intervals, p-values and verdicts."""
+
+    confidence: float = Field(0.95, ge=0.5, le=0.999, description="Level of all intervals.")
+    resamples: int = Field(2000, ge=100, description="Bootstrap resamples of documents.")
+    permutations: int = Field(10000, ge=100, description="Permutations of a p-value.")
+    margin: float = Field(
+        0.1,
+        gt=0,
+        lt=0.5,
+        description="Margin of equivalence: a system counts as like real text to a critic if the interval of its"
+        " detectability (c2st_auc) is at most 0.5 + margin.",
+    )

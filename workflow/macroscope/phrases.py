@@ -1,4 +1,4 @@
-"""Phrases of sentences for users that name or count things: "1 text", ">99%", "each of mine, yours and 3 more"."""
+"""Numbers, names and counts as people read them: "1,200", ">99%", "1 text", "each of mine, yours and 3 more"."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -49,3 +49,38 @@ def format_share(share: float) -> str:
 def choose_form(number: int, singular: str, plural: str) -> str:
     """Return the form of a verb or pronoun that agrees with a number."""
     return singular if number == 1 else plural
+
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""Digits and minus sign -> superscripts."""
+LARGE = 1e7
+"""Absolute value from which numbers are written with a power of ten."""
+ROUNDING = -12
+"""Power of ten below which a number is what rounding left of 0, such as a distance between equal texts."""
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Format a number with significant digits, thousands in full, a missing one as "–"."""
+    import pandas as pd  # slow to import for the command line
+
+    if pd.isna(value):
+        return "–"
+    return f"{value:,.0f}" if 1000 <= abs(value) < LARGE else significant(f"{value:.{digits}g}")
+
+
+def significant(text: str) -> str:
+    """Rewrite the power of ten of a number that Python formatted: "9.11e-05" becomes "9.11 × 10⁻⁵", "1.7e-18" is 0."""
+    mantissa, power, exponent = text.partition("e")
+    if not power:
+        return text
+    return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}" if int(exponent) >= ROUNDING else "0"
+
+
+def shorten(text: str, characters: int) -> str:
+    """Return the first words of a text on one line, at most `characters` long; a final "…" marks a cut."""
+    # Taking twice as many characters leaves room for white space that the join removes.
+    start = " ".join(text[: 2 * characters].split())
+    if len(start) <= characters and len(text) <= 2 * characters:
+        return start
+    cut = start[: characters + 1]
+    return f"{cut.rsplit(' ', 1)[0] if ' ' in cut else cut[:characters]} …".lstrip()

@@ -32,8 +32,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from macroscope.colours import GREEN
 from macroscope.files import atomic, require_replaceable
-from macroscope.number_formats import RAISED
 from macroscope.options import READABLE_NAMES
+from macroscope.phrases import RAISED
 
 REAL_TEXT_BAND: dict[str, Any] = {"color": GREEN, "alpha": 0.3, "lw": 0}
 """Look of the band of real text's interval; paler ones vanish on a dark page."""

@@ -18,8 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from macroscope.containment import contain_import, name_distribution
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.errors import MacroscopeError, contain_import, name_distribution, nearest
 from macroscope.stages import Stage, load, module_of
 
 D = TypeVar("D")

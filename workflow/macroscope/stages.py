@@ -13,8 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from macroscope.containment import contain_import, is_own, name_distribution
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.errors import MacroscopeError, contain_import, is_own, name_distribution, nearest
 
 VALUES: dict[str, type] = {
     "corpus": str,
@@ -337,7 +336,7 @@ def _parsed(name: str, text: str) -> Any:
     kind = VALUES[name]
     try:
         if kind is dict:
-            from macroscope.resampling import Resampling
+            from macroscope.options import Resampling
 
             return Resampling(**json.loads(text))
         if kind is list:

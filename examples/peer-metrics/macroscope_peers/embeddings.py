@@ -7,7 +7,7 @@ import pandas as pd
 
 from macroscope.critics.clusters.latents import features
 from macroscope.critics.split_half import ControlComparison, compare_with_control
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.document_features import DocumentFeatures, join_features
 from macroscope.statistics.joint_test import CollectionStatistic, permute
 from macroscope.statistics.p_values import p_value_from_null

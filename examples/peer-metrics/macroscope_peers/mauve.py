@@ -13,7 +13,7 @@ import pandas as pd
 
 from macroscope.critics.clusters.clustering import principal_components
 from macroscope.critics.clusters.kmeans import assign_nearest, k_means
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import auc_divergence
 from macroscope.statistics.document_features import Array, DocumentFeatures

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.vectors import compare_by_kernel as statistic
 from macroscope_peers.embeddings import compare_collections

@@ -10,7 +10,7 @@ from tests.benchmarks.coreference.gold import GoldDocument, Span, is_held_out
 from macroscope.critics.coreference.chains import Chain, build_chain
 from macroscope.critics.coreference.latents import build_vocabulary, encode_chains
 from macroscope.critics.coreference.mentions import Mention, Resolved
-from macroscope.critics.coreference.ngrams import ChainModel
+from macroscope.critics.coreference.prior import ChainModel
 from macroscope.critics.coreference.rules.lexicon import FIRST_NAME, PREPOSITION, TITLE, load_lexicon
 from macroscope.critics.coreference.rules.pronouns import Choose
 from macroscope.critics.coreference.rules.resolve import resolve_tokenized

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.divergences import FRONTIER, divergences
 from macroscope.statistics.permutation_groups import build_permutation

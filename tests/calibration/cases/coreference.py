@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.comparison import compare_numbers
 from macroscope.statistics.latent import compare_scores
 
@@ -55,7 +55,7 @@ def simulate(rng: np.random.Generator, n: int, m: int, rise: float = 0.0) -> Run
 
 
 CASE = Case(
-    "macroscope.critics.coreference.statistics:STATISTICS",
+    "macroscope.critics.coreference.scoring:STATISTICS",
     (
         Setting("60 against 150", partial(simulate, n=60, m=150), ("*",)),
         Setting("400 against 100", partial(simulate, n=400, m=100), ("*",)),

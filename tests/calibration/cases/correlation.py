@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.correlation import COEFFICIENTS, correlate
 from macroscope.statistics.tidy import Estimate
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.covariance import NAME, covariance_discrepancy
 from macroscope.statistics.permutation_groups import build_permutation
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from macroscope.critics.languages.comparison import describe
 from macroscope.critics.languages.latents import TopicProportions
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from ..setting import Case, Run, Setting, list_estimates
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios
 from macroscope.statistics.tidy import Estimate

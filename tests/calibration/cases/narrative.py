@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.narrative.comparison import compare, describe
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from ..setting import Case, Run, Setting, list_estimates
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.comparison import compare_numbers
 from macroscope.statistics.latent import compare_scores
 
@@ -50,7 +50,7 @@ def simulate(rng: np.random.Generator, n: int, m: int, rise: float = 0.0) -> Run
 
 
 CASE = Case(
-    "macroscope.critics.narrative.statistics:STATISTICS",
+    "macroscope.critics.narrative.scoring:STATISTICS",
     (
         Setting("60 against 150", partial(simulate, n=60, m=150), ("*",)),
         # Few runs may miss that the coverage is a hundredth below 95 %.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.columns import compare_numbers
 from macroscope.statistics.permutation_groups import build_permutation
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.document_keys import number_sample
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.pairs import compare_documents, compare_intervals
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.tidy import Estimate

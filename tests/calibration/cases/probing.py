@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from macroscope.critics.clusters.probing import SHARES, ProbedTexts, predict_from_clusters
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.tidy import Estimate
 
 from ..setting import Case, Run, Setting

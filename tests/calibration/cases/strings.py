@@ -9,7 +9,7 @@ import pandas as pd
 from macroscope.critics.strings.comparison import compare, describe
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from ..setting import MEAN, Case, Run, Setting, list_estimates
 

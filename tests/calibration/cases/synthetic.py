@@ -7,9 +7,8 @@ import pandas as pd
 
 from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_segments
-from macroscope.critics.synthetic.known_truth import expected_nll
-from macroscope.critics.synthetic.scoring import StateChain, score_latents
-from macroscope.resampling import Resampling
+from macroscope.critics.synthetic.scoring import StateChain, expected_nll, score_latents
+from macroscope.options import Resampling
 from macroscope.statistics.latent import compare_scores
 
 from ..setting import Case, Run, Setting, list_estimates

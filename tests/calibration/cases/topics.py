@@ -7,7 +7,7 @@ import pandas as pd
 
 from macroscope.critics.topics.comparison import describe
 from macroscope.critics.topics.latents import TopicStrengths
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from ..setting import Case, Run, Setting, list_estimates
 

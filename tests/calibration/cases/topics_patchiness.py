@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.comparison import compare_numbers
 
 from ..setting import Case, Run, Setting, list_estimates

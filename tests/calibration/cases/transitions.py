@@ -8,7 +8,7 @@ import pandas as pd
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions
 from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.coherence.transitions import build_transition_table
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import Estimate
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.vectors import compare_vectors
 

@@ -6,8 +6,7 @@ import pytest
 from macroscope.config.schema import parse_config
 from macroscope.criticize.early_numbers import HEADING, MOST_SYSTEMS, EarlyNumbers, describe_detectability
 from macroscope.engine.tasks import Task
-from macroscope.matched_length import matched_system
-from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.options import CONTROL, SPLIT_HALF, matched_system
 from macroscope.plan import Plan
 
 CONFIG = {

@@ -10,7 +10,7 @@ from macroscope.critics.strings.comparison import (
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts
 from macroscope.document_keys import opening_of
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 UNUSED = Path("unused")
 """Folder of checkpoints, which n-gram models do not have."""

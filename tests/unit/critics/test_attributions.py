@@ -11,12 +11,12 @@ from macroscope.critics.attributions import (
     read_scores,
     write_attributions,
 )
-from macroscope.critics.coherence.attribution import mark_transitions as coherence_marks
 from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.scoring import mark_transitions as coherence_marks
 from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.languages.attribution import mark_words as languages_marks
 from macroscope.critics.languages.model import LatentDirichletAllocation
-from macroscope.critics.narrative.attribution import locate_sentences
+from macroscope.critics.narrative.scoring import locate_sentences
 from macroscope.critics.narratives import split_document
 from macroscope.critics.strings.attribution import Halves
 from macroscope.critics.strings.attribution import mark_words as strings_marks

@@ -26,7 +26,7 @@ from macroscope.critics.clusters.latents import Embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import latent_nll_rows, score
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.divergences import Frontier, divergences, smooth_counts
 from macroscope.statistics.permutation_groups import Permutation
 

@@ -14,27 +14,25 @@ from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.confusion import estimate_confusion, invert_confusion, write_confusion
 from macroscope.critics.coherence.explanation import has_repeating_error, select_repetition
-from macroscope.critics.coherence.known_truth import expected_latent_ppl
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_batches, read_info, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten, step_probabilities
-from macroscope.critics.coherence.priors import Priors
-from macroscope.critics.coherence.scoring import score
+from macroscope.critics.coherence.prior import Priors, SectionPrior, count_transitions, flatten, step_probabilities
+from macroscope.critics.coherence.scoring import expected_latent_ppl, score
 from macroscope.critics.coherence.sections import get_gold_types, rank_section_types, read_gold_sequences, sample_subset
 from macroscope.critics.coherence.smoothing import Additive, BackOff
-from macroscope.critics.coherence.temperature import (
+from macroscope.critics.coherence.transitions import build_transition_table
+from macroscope.critics.coherence.validation import (
     calibrate,
     compute_reliability,
     cross_calibrate,
     expected_calibration_error,
     fit_temperature,
 )
-from macroscope.critics.coherence.transitions import build_transition_table
 from macroscope.critics.declaration import signature
 from macroscope.critics.text_encoder import batch_by_length
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.permutation_groups import Permutation
 
 from ...tiny import write_texts_of_lengths

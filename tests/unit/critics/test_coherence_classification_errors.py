@@ -10,8 +10,7 @@ from macroscope.critics.coherence.classification_errors import expected_ppl, exp
 from macroscope.critics.coherence.confusion import write_confusion
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import SectionPrior, count_transitions
-from macroscope.critics.coherence.priors import Priors
+from macroscope.critics.coherence.prior import Priors, SectionPrior, count_transitions
 from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.findings import Findings
 

@@ -8,10 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.critics.coherence.known_truth import expected_latent_ppl
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, count_transitions, flatten, latent_ppl
-from macroscope.critics.coherence.priors import Priors, fit_priors
+from macroscope.critics.coherence.prior import (
+    UNKNOWN,
+    Priors,
+    SectionPrior,
+    count_transitions,
+    fit_priors,
+    flatten,
+    latent_ppl,
+)
+from macroscope.critics.coherence.scoring import expected_latent_ppl
 from macroscope.critics.coherence.smoothing import Additive, BackOff, fit_back_off
 from macroscope.errors import MacroscopeError
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from macroscope.critics.clusters.figures import HALVES, plot_curves
 from macroscope.critics.divergence_figure import plot_divergences
-from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED
+from macroscope.critics.report_tables import DIVERGENCES, PLOTTED
 from macroscope.options import SPLIT_HALF
 
 INTERVAL = {"ci_low": 0.1, "ci_high": 0.9}

@@ -15,9 +15,8 @@ from macroscope.critics.latents import key_columns, read_numbers, set_width, vec
 from macroscope.critics.power import measure_powers
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import REPOSITORY
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, Resampling
 from macroscope.registry import discover
-from macroscope.resampling import Resampling
 from macroscope.stages import load
 
 EXAMPLE = REPOSITORY / "examples" / "peer-metrics"

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.critics.clusters.figures import plot_probing
 from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOptions, Probing
 from macroscope.critics.clusters.probing import (
     ProbedTexts,
@@ -14,10 +15,9 @@ from macroscope.critics.clusters.probing import (
     predict_majority_label,
     probe,
 )
-from macroscope.critics.clusters.probing_figure import plot_probing
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from ...tiny import write_encoder
 

@@ -9,7 +9,7 @@ from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.critics.text_encoder import TextEncoder, compute_first_token_only, pool
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.vectors import compare_vectors
 
 from ...tiny import write_encoder

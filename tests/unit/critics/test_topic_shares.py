@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.topic_shares import TopicShares, sample_mask, share_differences, share_divergences
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 RESAMPLING = Resampling(resamples=200, permutations=199)
 

@@ -13,7 +13,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.human.answers import read_answers, read_key
 from macroscope.human.collecting import collect
 from macroscope.human.section_types import read_projections, type_agreement
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.ratings import correlate_ratings, read_ratings

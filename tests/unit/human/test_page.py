@@ -13,7 +13,7 @@ from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
 from macroscope.human.questionnaire import read_questionnaire
 from macroscope.human.segments import pool_of_segments
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from tests.browser import chromium
 from tests.unit.human.conftest import TYPES
 

@@ -39,7 +39,7 @@ from macroscope.human.segments import (
     sample_segments,
     write_segments,
 )
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from tests.unit.human.conftest import make_answers
 
 OPTIONS = {"similarity": None, "draws": 1, "sentences": 5}

@@ -4,8 +4,7 @@ import pytest
 
 from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
-from macroscope.missing import Missing
-from macroscope.not_asked import NOT_IN_CONFIG, NotAsked
+from macroscope.missing import NOT_IN_CONFIG, Missing, NotAsked
 from macroscope.options import CONTROL
 from macroscope.plan import Plan
 

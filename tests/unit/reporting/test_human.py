@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from macroscope.files import write_json
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, Resampling
 from macroscope.plotting import save
 from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _plot_correlations
@@ -27,7 +27,6 @@ from macroscope.reporting.human import (
 from macroscope.reporting.human_figure import MOST_ROWS, plot_correlations
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import _write_correlations
-from macroscope.resampling import Resampling
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.tidy import COLUMNS as TIDY

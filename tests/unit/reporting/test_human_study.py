@@ -18,7 +18,7 @@ from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
 from macroscope.human.pool import pool_of_files
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, Resampling
 from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _plot_correlations
 from macroscope.reporting.html_blocks import Captions
@@ -26,7 +26,6 @@ from macroscope.reporting.human import correlations_table, read_correlations
 from macroscope.reporting.human_documents import FILE, correlate_run, display_documents, documents_table
 from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
 from macroscope.reporting.results import Results
-from macroscope.resampling import Resampling
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from macroscope.tables import read_csv, write_csv
 from tests.tiny import write_texts_of_lengths

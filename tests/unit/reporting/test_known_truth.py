@@ -6,8 +6,8 @@ import pytest
 from macroscope.critics import critics
 from macroscope.critics.two_sample_test import CriticFiles, run_two_sample_tests
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.options import Resampling
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, decide_verdict
-from macroscope.resampling import Resampling
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.agreement import (
     LEVELS,
     METRICS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot, permute_counts
 from macroscope.statistics.divergences import divergences, smooth_counts
 from macroscope.statistics.permutation_groups import Permutation

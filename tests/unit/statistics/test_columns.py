@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.columns import compare_columns, read_columns
 
 FEW = Resampling(resamples=500, permutations=999, seed=3)

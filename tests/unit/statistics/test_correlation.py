@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics import correlation
 from macroscope.statistics.correlation import COEFFICIENTS, correlate, correlation_interval, critical_spearman
 from macroscope.statistics.judgements import read_judgements

@@ -5,7 +5,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.covariance import LEAST, NAME, _jackknife_error, _permuted, covariance_discrepancy
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import Estimate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, pearsonr, rankdata, spearmanr
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.crossed_bootstrap import CrossedRatings
 from macroscope.statistics.document_correlation import correlate_documents
 

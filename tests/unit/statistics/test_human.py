@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.human import COLUMNS, correlate_file, correlate_statistics
 from macroscope.statistics.judgements import Judgements
 from macroscope.statistics.p_values import benjamini_hochberg

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.comparison import compare_score_files
 from macroscope.statistics.latent import compare_scores, pooled_perplexity
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.pairs import (
     FROM_INTERVALS,
     PAIRED,

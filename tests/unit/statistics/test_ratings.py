@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.judgements import has_document_ratings, read_judgements
 from macroscope.statistics.ratings import UNKNOWN_ANNOTATOR, correlate_ratings, read_ratings, rename_systems
 

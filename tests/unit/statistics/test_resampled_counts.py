@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics import categorical, document_features, intervals_by_inversion
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.permutation_groups import Permutation

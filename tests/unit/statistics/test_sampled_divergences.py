@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.special import gamma
 from scipy.stats import binom, trim_mean
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics import sampled_divergences as s
 from macroscope.statistics.cross_fitted_tests import Order
 from macroscope.statistics.divergences import Frontier, divergences

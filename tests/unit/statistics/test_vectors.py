@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics import vectors as v
 
 RESAMPLING = Resampling(resamples=100, permutations=199)

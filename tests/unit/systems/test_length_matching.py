@@ -5,8 +5,15 @@ import pytest
 
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.natural_language.words import count_words
-from macroscope.systems.cutting import cut_document
-from macroscope.systems.length_matching import TEXTS, WORDS, compare_lengths, cut_control, cut_system, match_lengths
+from macroscope.systems.length_matching import (
+    TEXTS,
+    WORDS,
+    compare_lengths,
+    cut_control,
+    cut_document,
+    cut_system,
+    match_lengths,
+)
 from macroscope.tables import read_csv
 
 FIVE = "One two three. Four five six. Seven eight nine.\nTen eleven twelve. Last words here."

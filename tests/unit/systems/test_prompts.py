@@ -15,9 +15,8 @@ from macroscope.systems.language_model.architectures.recurrent import RecurrentL
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.decoding import distribution
 from macroscope.systems.language_model.options import Ancestral, BeamSampling, LanguageModelSystem, Nucleus
-from macroscope.systems.language_model.sampler import Request
+from macroscope.systems.language_model.sampler import Request, TokenSampler
 from macroscope.systems.language_model.sampling import merge_shards, sample_shard
-from macroscope.systems.language_model.token_sampler import TokenSampler
 from macroscope.systems.prompts import decode, encode_prompts, first_tokens, first_words, read_prompts
 from macroscope.systems.tokenizer import train_bpe, train_words
 from tests.unit.plan.plans import find_job, plan_systems, wildcards_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from macroscope.systems.resume import PartialFile
-from macroscope.systems.server.answers import ServerData
+from macroscope.systems.server.completions import ServerData
 from macroscope.systems.server.sampling import Sample
 
 

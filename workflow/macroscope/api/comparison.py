@@ -33,8 +33,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.execution.job_environment import caches
 from macroscope.execution.limits import Device, device_for_jobs, require_device
 from macroscope.files import write_text
-from macroscope.missing import Missing
-from macroscope.not_asked import NotAsked
+from macroscope.missing import Missing, NotAsked
 from macroscope.phrases import format_count
 from macroscope.plan import Plan
 from macroscope.progress import without_progress

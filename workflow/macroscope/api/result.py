@@ -23,8 +23,7 @@ from macroscope.critics.attributions import read_attributions
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
-from macroscope.missing import Missing, read_missing
-from macroscope.not_asked import describe_not_asked
+from macroscope.missing import Missing, describe_not_asked, read_missing
 from macroscope.options import CONTROL
 from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder

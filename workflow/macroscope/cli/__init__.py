@@ -29,12 +29,13 @@ from macroscope.cli.sensitivity import sensitivity
 from macroscope.cli.sentences import sentences
 from macroscope.cli.timeline import timeline
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
-from macroscope.containment import PluginError, blame_plugins
 from macroscope.errors import (
     FAILED,
     UNEXPECTED,
     MacroscopeError,
+    PluginError,
     UsageError,
+    blame_plugins,
     describe_system_error,
     escape_controls,
 )

@@ -12,8 +12,8 @@ from macroscope.execution.limits import Device
 from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
+    from macroscope.options import Resampling
     from macroscope.registry import Plugin
-    from macroscope.resampling import Resampling
 
 
 Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
@@ -104,7 +104,7 @@ Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of everyt
 
 def resampling_of(resamples: int, permutations: int, confidence: float, seed: int) -> "Resampling":
     """Return the flags as the argument of functions of the statistics room."""
-    from macroscope.resampling import Resampling
+    from macroscope.options import Resampling
 
     return Resampling(resamples, permutations, confidence, seed)
 

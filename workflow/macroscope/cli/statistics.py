@@ -64,7 +64,7 @@ def correlate(
 ) -> None:
     """Correlate every statistic with human judgements of the same systems; all p-values are adjusted."""
     from macroscope.errors import UsageError
-    from macroscope.resampling import Resampling
+    from macroscope.options import Resampling
     from macroscope.statistics.human import correlate_file
     from macroscope.tables import write_output
 

@@ -95,7 +95,7 @@ def show_versions(as_json: bool) -> None:
 
 def _plugin_distributions() -> list[str]:
     """Return the names of the installed packages that add critics, sources or kinds of systems."""
-    from macroscope.containment import plugin_points
+    from macroscope.errors import plugin_points
 
     return sorted({point.dist.name for point in plugin_points() if point.dist})
 

@@ -19,11 +19,18 @@ from macroscope.corpora import sources
 from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_options, variant_name
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.missing import Missing
-from macroscope.not_asked import NotAsked
-from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, UserPath, require_name
+from macroscope.missing import Missing, NotAsked
+from macroscope.options import (
+    CONTROL,
+    KEPT_NAMES,
+    LARGEST_SEED,
+    Name,
+    Options,
+    StatisticsOptions,
+    UserPath,
+    require_name,
+)
 from macroscope.registry import Plugin
-from macroscope.resampling import StatisticsOptions
 from macroscope.statistics.judgements import short_name
 from macroscope.strict_yaml import read_yaml
 from macroscope.systems import kinds
@@ -35,13 +42,7 @@ if TYPE_CHECKING:
 
 
 def union_of(plugins: Mapping[str, Plugin[Any]], tag: str) -> Any:
-    """Return the union type of the plugins' options, discriminated by `tag`.
-
-    Raises
-    ------
-    MacroscopeError
-        If a group's tag is not the plugin's name.
-    """
+    """Return the union type of the plugins' options, discriminated by `tag`."""
     models: list[type[BaseModel]] = []
     for name, plugin in plugins.items():
         field = plugin.options.model_fields.get(tag)
@@ -246,7 +247,7 @@ class Config(Options):
         return self
 
     def resampling(self) -> dict[str, float]:
-        """Return how uncertainty is computed, as arguments of `resampling.Resampling`."""
+        """Return how uncertainty is computed, as arguments of `options.Resampling`."""
         return {**self.statistics.model_dump(exclude={"margin"}), "seed": self.seed}
 
     def critic(self, name: str) -> Any:

@@ -13,10 +13,10 @@ from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.extras import missing_extras, name_command
+from macroscope.missing import NotAsked, describe_not_asked
 from macroscope.models import require_encoder
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import ENGLISH, name_of
-from macroscope.not_asked import NotAsked, describe_not_asked
 from macroscope.options import Options, with_absolute_paths
 from macroscope.phrases import format_count
 from macroscope.registry import require

@@ -5,8 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.engine.tasks import Task
-from macroscope.matched_length import is_matched
-from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.options import CONTROL, SPLIT_HALF, is_matched
 from macroscope.plan import Plan
 from macroscope.reporting.formats import format_percent
 from macroscope.reporting.scorecard import TOO_FEW_TO_SAY, is_too_few_to_say

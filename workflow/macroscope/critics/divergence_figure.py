@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, VERMILION
-from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, list_plotted
+from macroscope.critics.report_tables import DIVERGENCES, PLOTTED, list_plotted
 from macroscope.options import CONTROL, READABLE_NAMES, SPLIT_HALF
 from macroscope.plotting import add_legend, interval_bars, label_rows, style
 

@@ -7,10 +7,10 @@ import pandas as pd
 
 from macroscope.critics.findings import Findings
 from macroscope.critics.latents import read_numbers
+from macroscope.critics.report_tables import format_cell
 from macroscope.critics.split_half import compare_with_control
-from macroscope.critics.table_cells import format_cell
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
 from macroscope.statistics.document_groups import KEYS
 from macroscope.statistics.tidy import ROWS, Estimate, rows_table

@@ -11,9 +11,8 @@ from macroscope.critics.declaration import Critic, statistics_of
 from macroscope.critics.features import read_features
 from macroscope.critics.two_sample_test import CriticFiles, group_files
 from macroscope.files import atomic
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, Resampling
 from macroscope.registry import Plugin
-from macroscope.resampling import Resampling
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, two_sample_test
 from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.pairs import (

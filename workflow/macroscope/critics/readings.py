@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from macroscope.number_formats import number
+from macroscope.phrases import number
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.document_features import MANY, Array, Sample
 from macroscope.statistics.p_values import benjamini_hochberg

@@ -11,10 +11,8 @@ from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
 from macroscope.critics.subsampling import order_by_id
-from macroscope.matched_length import reference_of
-from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.registry import Plugin
-from macroscope.resampling import Resampling
 from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
@@ -62,7 +60,7 @@ def two_sample_tests(
     seed: int,
 ) -> None:
     """Run the stage `two_sample_test`: `run_two_sample_tests` on the files of all systems, in the same order."""
-    from macroscope.resampling import Resampling
+    from macroscope.options import Resampling
 
     resampling = Resampling(0, 0, confidence, seed)
     files = group_files(systems, all_latents, all_scores)

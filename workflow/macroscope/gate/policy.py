@@ -9,8 +9,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.options import Options
-from macroscope.strict_yaml import read_yaml
-from macroscope.validation_messages import describe_errors
+from macroscope.strict_yaml import describe_errors, read_yaml
 
 HIGHER, LOWER, ANY, FARTHER = "higher", "lower", "any", "farther"
 """Directions that count as worse: a higher value, a lower one, any change, or a greater distance from the control."""

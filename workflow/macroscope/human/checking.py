@@ -9,7 +9,7 @@ import pandas as pd
 from macroscope.critics.narrative.checked_segments import CheckedSegment, collect_answers, read_lines
 from macroscope.errors import MacroscopeError
 from macroscope.human.segments import SEGMENTS, read_instances
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.agreement import answer_metrics
 from macroscope.tables import read_csv
 

@@ -11,7 +11,7 @@ from macroscope.files import atomic
 from macroscope.human.answers import Answer, CollectedAnswers
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.human.section_types import Types, confusion_table, organisations, type_agreement
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.agreement import Level, krippendorff
 from macroscope.statistics.crossed_bootstrap import mean_interval
 from macroscope.statistics.proportions import share_interval

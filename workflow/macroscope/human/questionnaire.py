@@ -8,8 +8,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES
 from macroscope.options import Name, Options
-from macroscope.strict_yaml import read_yaml
-from macroscope.validation_messages import describe_errors
+from macroscope.strict_yaml import describe_errors, read_yaml
 
 DEFAULT = RESOURCES / "questionnaires" / "deng2022.yaml"
 WHOLE_TEXT = RESOURCES / "questionnaires" / "whole-text.yaml"

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from macroscope.errors import MacroscopeError
 from macroscope.human.answers import Answer
 from macroscope.human.questionnaire import Questionnaire
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.crossed_bootstrap import mean_interval
 
 COLUMN = "section_types"

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.config.schema import Config, parse_config
-from macroscope.containment import blame_plugins
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, blame_plugins
 from macroscope.extras import missing_extras, name_command
 from macroscope.jobs import Job
 from macroscope.plan.corpora import CorporaPlan

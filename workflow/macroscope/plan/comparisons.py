@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 from macroscope.critics import critics, get_critic
 from macroscope.critics.declaration import Critic
-from macroscope.matched_length import matched_reference, matched_system
-from macroscope.missing import Missing
-from macroscope.not_asked import NOT_IN_CONFIG, NotAsked
-from macroscope.options import CONTROL
+from macroscope.missing import NOT_IN_CONFIG, Missing, NotAsked
+from macroscope.options import CONTROL, matched_reference, matched_system
 from macroscope.plan.matched_lengths import MatchedLengthsPlan
 from macroscope.stages import load
 

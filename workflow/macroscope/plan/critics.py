@@ -24,8 +24,7 @@ from macroscope.critics.fold_options import count_folds
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
-from macroscope.matched_length import matched_reference, original_system, reference_of
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, matched_reference, original_system, reference_of
 from macroscope.plan.comparisons import Comparisons
 from macroscope.plan.sentence_vectors import SentenceVectorsPlan
 from macroscope.stages import Function, Stage, Wildcards, as_json, module_of

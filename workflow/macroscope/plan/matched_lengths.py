@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from macroscope.jobs import OUTPUT, Job, resources_of, value_words
-from macroscope.matched_length import LENGTH, matched_reference, matched_system
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, LENGTH, matched_reference, matched_system
 from macroscope.stages import Function, Stage, alternatives, describe_versions
 
 if TYPE_CHECKING:

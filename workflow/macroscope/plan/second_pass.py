@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from macroscope.config.schema import Config
 from macroscope.execution.failures import FailedJob
-from macroscope.matched_length import matched_system, original_system
 from macroscope.missing import Missing
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, matched_system, original_system
 from macroscope.plan import Plan
 
 

@@ -16,8 +16,7 @@ from macroscope.critics.sentence_encoding import (
     vectors_folder,
 )
 from macroscope.jobs import OUTPUT, Job, resources_of, value_words
-from macroscope.matched_length import is_matched, original_system
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, is_matched, original_system
 from macroscope.stages import Wildcards, alternatives, as_json, flags, load
 
 if TYPE_CHECKING:

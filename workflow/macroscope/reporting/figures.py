@@ -12,9 +12,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, PURPLE, VERMILION
-from macroscope.containment import blame_plugins
 from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings
+from macroscope.errors import blame_plugins
 from macroscope.files import atomic
 from macroscope.missing import Missing, write_missing
 from macroscope.options import CONTROL

@@ -11,9 +11,8 @@ import pandas as pd
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
-from macroscope.matched_length import is_matched
 from macroscope.missing import UNFINISHED, Missing, read_missing
-from macroscope.options import KEPT_NAMES
+from macroscope.options import KEPT_NAMES, is_matched
 from macroscope.statistics.tidy import COLUMNS
 from macroscope.systems import kinds
 from macroscope.tables import read_csv

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.number_formats import significant
+from macroscope.phrases import significant
 
 SMALLEST_P = 0.001
 

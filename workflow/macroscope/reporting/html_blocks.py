@@ -13,12 +13,11 @@ import pandas as pd
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
-from macroscope.containment import describe, is_own
 from macroscope.critics import get_critic
 from macroscope.critics.findings import ReportItem
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, describe, is_own
 from macroscope.files import CAPTIONS
-from macroscope.number_formats import significant
+from macroscope.phrases import significant
 from macroscope.reporting.results import Results
 
 log = logging.getLogger("macroscope")

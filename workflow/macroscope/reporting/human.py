@@ -8,12 +8,11 @@ import pandas as pd
 from macroscope.config.human_judgements import HumanJudgements
 from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import difference_tests
-from macroscope.critics.divergence_report import DIVERGENCES
+from macroscope.critics.report_tables import DIVERGENCES
 from macroscope.documents import read_documents
 from macroscope.natural_language.words import count_words
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, Resampling
 from macroscope.reporting.results import Results
-from macroscope.resampling import Resampling
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name
 from macroscope.statistics.tidy import SIGNIFICANT

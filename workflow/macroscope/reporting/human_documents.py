@@ -11,11 +11,10 @@ from macroscope.critics import get_critic
 from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
 from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.errors import MacroscopeError
-from macroscope.options import CONTROL, require_name
+from macroscope.options import CONTROL, Resampling, require_name
 from macroscope.reporting.human import HumanScores, read_human_scores, read_lengths
 from macroscope.reporting.results import Results
 from macroscope.reporting.statistic_names import readable_name
-from macroscope.resampling import Resampling
 from macroscope.statistics.judgements import has_document_ratings
 from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, read_ratings, rename_systems
 from macroscope.statistics.tidy import SIGNIFICANT

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from macroscope.number_formats import RAISED
+from macroscope.phrases import RAISED
 
 ESCAPES = {
     "&": r"\&",

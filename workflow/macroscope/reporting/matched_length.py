@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from macroscope.matched_length import LENGTH, matched_reference, matched_system
+from macroscope.options import LENGTH, matched_reference, matched_system
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.pairs import mover_difference

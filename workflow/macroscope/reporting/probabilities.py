@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.config.schema import Config
+from macroscope.options import Resampling
 from macroscope.reporting.results import Results
-from macroscope.resampling import Resampling
 from macroscope.statistics.correlation import correlate
 
 COLUMNS = [

@@ -15,8 +15,8 @@ from macroscope.critics.findings import ReportItem
 from macroscope.critics.subsampling import MAX_DOCUMENTS
 from macroscope.files import CAPTIONS, atomic
 from macroscope.missing import ADVICE, read_missing
-from macroscope.number_formats import number
 from macroscope.options import READABLE_NAMES
+from macroscope.phrases import number
 from macroscope.reporting.chapters import (
     Chapter,
     Contribution,

@@ -10,16 +10,15 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from macroscope.config.schema import load_config
-from macroscope.containment import PluginError, blame_plugins
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.language_fit import FULL, language_fit
 from macroscope.documents import Provenance, read_provenance
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, PluginError, blame_plugins
 from macroscope.files import read_json
-from macroscope.matched_length import is_matched
 from macroscope.missing import Missing
+from macroscope.options import is_matched
 from macroscope.plan import Plan
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.systems.options import Description, title_setting

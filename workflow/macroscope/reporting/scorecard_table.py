@@ -8,9 +8,8 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
-from macroscope.matched_length import is_matched, matched_system
 from macroscope.missing import Missing
-from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.options import CONTROL, SPLIT_HALF, is_matched, matched_system
 from macroscope.reporting.formats import format_percent_inline, look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
 from macroscope.reporting.matched_length import matched_columns

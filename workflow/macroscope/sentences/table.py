@@ -22,22 +22,21 @@ from macroscope.criticize.reading import read_sides, recognize_language
 from macroscope.critics import GivenOptions, get_critic, options_for_texts
 from macroscope.critics.attributions import Span
 from macroscope.critics.language_fit import language_fit
-from macroscope.critics.narrative.attribution import locate_sentences
 from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.judges import train
 from macroscope.critics.narrative.latents import ORDER_MODEL
-from macroscope.critics.narrative.moved_sentences import gains_of_moving
 from macroscope.critics.narrative.options import NarrativeOptions, Task
-from macroscope.critics.narrative.sentence_order import OrderModel
+from macroscope.critics.narrative.scoring import locate_sentences
+from macroscope.critics.narrative.sentence_order import OrderModel, gains_of_moving
 from macroscope.critics.narratives import Narratives, split_narratives
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import UNKNOWN, detect_language
 from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.sentences import split_sentences
+from macroscope.options import Resampling
 from macroscope.phrases import format_count, list_names
-from macroscope.resampling import Resampling
 
 log = logging.getLogger("macroscope")
 CRITIC = "narrative"
@@ -72,7 +71,7 @@ def score_sentences(
     data frame
         `language` (recognized, of the text), `sentence` (its number, from 1), `section` (from 0), `start` and `end`
         (characters of the section's text), `out_of_place` (in [0, 1]; NaN in a text of one sentence), `out_of_order`
-        (log odds; NaN in a text of two sentences; see `moved_sentences`), `text`. Larger numbers are less like real
+        (log odds; NaN in a text of two sentences; see `sentence_order`), `text`. Larger numbers are less like real
         text. Both are NaN in a text that is not judged.
 
     Raises

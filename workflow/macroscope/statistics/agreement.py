@@ -24,7 +24,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
 from macroscope.statistics.document_features import Array
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import percentile_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smooth_counts

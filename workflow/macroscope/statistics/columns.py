@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError, nearest, no_such_file
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics import categorical
 from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.columns import compare_columns, mean_interval
 from macroscope.statistics.document_groups import KEYS

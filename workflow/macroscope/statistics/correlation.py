@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.p_values import TIE

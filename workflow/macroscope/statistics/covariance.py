@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.document_groups import Integers

@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.proportions import share_interval
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.crossed_bootstrap import (
     NOTHING,
     CrossedEstimate,

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from macroscope import __version__
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.options import CONTROL
-from macroscope.resampling import Resampling
+from macroscope.options import CONTROL, Resampling
 from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate, correlate_given
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.judgements import Judgements, check_mapping, group_seeds, match_system_names, read_judgements

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_groups import sum_by_prompt

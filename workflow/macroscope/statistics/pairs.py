@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import PERPLEXITY, SHARE, has_measure, list_measures, measure_sample

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.crossed_bootstrap import CrossedRatings
 from macroscope.statistics.document_correlation import DocumentCorrelation, correlate_documents
 from macroscope.statistics.judgements import AGAINST, ANNOTATIONS, DOCUMENT, ONLY_QUESTION, read_rows

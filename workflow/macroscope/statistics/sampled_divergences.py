@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
 from macroscope.statistics.cross_fitted_tests import (
     Folds,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from macroscope import __version__
 from macroscope.files import atomic
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.tables import write_csv

@@ -1,6 +1,6 @@
 """Comparison at matched length: texts of a system and real texts, cut so that their lengths have one distribution.
 
-`match_lengths` gives the length to which each text is cut, and `systems.cutting` cuts after a sentence.
+`match_lengths` gives the length to which each text is cut, and `cut_document` cuts after a sentence.
 
 Texts can be cut, not extended, so the common distribution is the one whose quantiles are the smaller of the two
 samples' quantiles. A text at rank u of its sample is cut to that quantile at u. No text is left out, content goes with
@@ -17,6 +17,7 @@ for nothing.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, chain
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +25,47 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.documents import Count, Document, Provenance, read_documents, read_provenance, write_documents
-from macroscope.matched_length import LENGTH, matched_system
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.words import count_words
-from macroscope.resampling import Resampling
+from macroscope.options import LENGTH, Resampling, matched_system
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
 from macroscope.statistics.document_features import Array, DocumentFeatures
 from macroscope.statistics.document_groups import ID, OPENING, Integers, group_labels
 from macroscope.statistics.tidy import find_pairs, rows_table, tidy_table, write_tidy
-from macroscope.systems.cutting import cut_document
+from macroscope.systems.perturbation.pieces import regroup, replace_texts
+
+
+def cut_document(document: Document, words: int, language: str) -> Document:
+    """Keep the first sentences of a document, at least one: the number whose words are nearest to `words`.
+
+    Of two numbers of sentences that are equally near, the smaller is taken. Sections after the last sentence are
+    removed, with their titles. A document that keeps all of its sentences is unchanged.
+
+    Parameters
+    ----------
+    language
+        ISO 639-1 code; see `split_sentences`.
+    """
+    pieces = [split_sentences(section.text, language) for section in document.sections]
+    sentences = list(chain.from_iterable(pieces))
+    if not sentences:
+        return document
+    kept = count_kept(np.array(list(accumulate(map(count_words, sentences)))), words)
+    if kept == len(sentences):
+        return document
+    shortened = [sentence if number < kept else "" for number, sentence in enumerate(sentences)]
+    return replace_texts(document, (text.rstrip() for text in regroup(shortened, map(len, pieces))))
+
+
+def count_kept(ends: NDArray[np.int64], words: int) -> int:
+    """Return the number of sentences, at least one, after which the number of words is nearest to `words`.
+
+    Parameters
+    ----------
+    ends
+        Number of words up to the end of each sentence.
+    """
+    return int(np.abs(ends - words).argmin()) + 1
 
 
 def match_lengths(

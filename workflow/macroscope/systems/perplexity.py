@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.stages import describe_versions
 from macroscope.statistics.latent import pooled_perplexity
 from macroscope.statistics.tidy import Estimate, sized_row, write_statistics

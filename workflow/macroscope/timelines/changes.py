@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.errors import MacroscopeError
-from macroscope.number_formats import number
-from macroscope.phrases import format_count
+from macroscope.phrases import format_count, number
 from macroscope.reporting.comparability import find_declaration, require_comparable
 from macroscope.reporting.finished_runs import Key, Number
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC

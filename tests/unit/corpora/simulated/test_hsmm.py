@@ -14,7 +14,7 @@ from macroscope.corpora.simulated.hsmm import (
     simulate_texts,
     write_corpus,
 )
-from macroscope.critics.synthetic.known_truth import expected_nll
+from macroscope.critics.synthetic.scoring import expected_nll
 from macroscope.documents import read_documents
 
 PUBLISHED = HsmmSizes(states=256, subsequences=10_000, letters=52, shortest=4, longest=11, segments=50)

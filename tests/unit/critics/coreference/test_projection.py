@@ -10,19 +10,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.corpora.simulated.people import people_process, simulate_stories, simulate_texts
-from macroscope.critics.coreference import known_truth, projection, training
+from macroscope.critics.coreference import projection, scoring, training
 from macroscope.critics.coreference.explanation import explain, sample_unlikely
-from macroscope.critics.coreference.known_truth import get_true_mentions, write_known_truth
 from macroscope.critics.coreference.name_use import measure_name_mismatch
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.prior import ChainPrior, fit_prior
 from macroscope.critics.coreference.projection import project
-from macroscope.critics.coreference.scoring import score
+from macroscope.critics.coreference.scoring import get_true_mentions, score, write_known_truth
 from macroscope.critics.coreference.windows import STOP, Chains
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.comparison import category_table
 
 from .mention_files import write_resolved
@@ -218,7 +217,7 @@ def compute_perplexity(folder, order, suffix=""):
 
 
 def test_true_chains_have_the_expected_cost_and_defects_a_higher_one(scored, monkeypatch):
-    monkeypatch.setattr(known_truth, "STORIES", 1000)  # five times as many as are scored
+    monkeypatch.setattr(scoring, "STORIES", 1000)  # five times as many as are scored
     for order in ("process", "wrong_gender", "no_antecedent", "merged", "split", "shuffled", "independent"):
         write_known_truth(
             scored / "process.json",

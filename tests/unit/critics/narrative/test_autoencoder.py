@@ -29,8 +29,8 @@ from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
+from macroscope.options import Resampling
 from macroscope.pretrained import load_pretrained_encoder
-from macroscope.resampling import Resampling
 from macroscope.systems.tokenizer import boundary_id
 
 from ....tiny import simulated_documents, write_encoder

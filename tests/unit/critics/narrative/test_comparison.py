@@ -6,7 +6,7 @@ import pytest
 
 from macroscope.critics.narrative.comparison import compare, compare_latents, read_counts
 from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from .test_scoring import POINTS, write
 

@@ -4,8 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.baselines import predict_by_position, predict_by_single_sentence
-from macroscope.critics.narrative.evaluation import collect_decisions, find_errors, mark_text, thin_curve
+from macroscope.critics.narrative.evaluation import (
+    collect_decisions,
+    find_errors,
+    mark_text,
+    predict_by_position,
+    predict_by_single_sentence,
+    thin_curve,
+)
 from macroscope.critics.narrative.examples import NONE, make_examples
 from macroscope.critics.narrative.segments import Segment
 

@@ -18,7 +18,7 @@ from macroscope.critics.narrative.generation import (
     split_words,
 )
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from macroscope.critics.narrative.corruption import corrupt_splits
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narrative.training import _Training
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from .made import make_narratives
 

@@ -5,13 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from macroscope.critics.narrative.baselines import predict_by_position, predict_by_single_sentence
 from macroscope.critics.narrative.corruption import corrupt_splits
-from macroscope.critics.narrative.evaluation import collect_decisions
+from macroscope.critics.narrative.evaluation import collect_decisions, predict_by_position, predict_by_single_sentence
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narratives import split_narratives
 from macroscope.documents import Document
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.agreement import auc, detection_metrics
 
 from ....tiny import simulated_documents

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from macroscope.critics.narrative.moved_sentences import gains_of_moving
-from macroscope.critics.narrative.sentence_order import OrderModel, describe_order, fit_order
+from macroscope.critics.narrative.sentence_order import OrderModel, describe_order, fit_order, gains_of_moving
 
 from .test_sentence_order import WIDTH, narratives
 

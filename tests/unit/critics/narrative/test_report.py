@@ -13,7 +13,7 @@ from macroscope.critics.narrative.report import (
     published_table,
     read_published_detection,
 )
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 SIZES = {
     ("TimeTravel", "missing"): (1200, 400),

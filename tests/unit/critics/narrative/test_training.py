@@ -21,7 +21,7 @@ from macroscope.critics.sentence_embedding import embed_sentences
 from macroscope.critics.sentence_encoding import encoding_of
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from ....tiny import simulated_documents, write_encoder
 from .made import make_narratives

@@ -13,7 +13,7 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 OPTIONS = TendenciesOptions(simulations=39, count_permutations=199, min_texts_per_length=5)
 

@@ -14,7 +14,7 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.natural_language.stop_words import stop_words
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.p_values import benjamini_hochberg
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=999)

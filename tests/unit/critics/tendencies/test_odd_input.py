@@ -13,10 +13,9 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.critics.tendencies.report import _format_cell_with_test, _words, items
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, Resampling
 from macroscope.plotting import save
 from macroscope.reporting.tables import with_adjusted_p_values
-from macroscope.resampling import Resampling
 from macroscope.statistics.tidy import write_statistics
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=99, min_texts_per_length=2)

@@ -20,7 +20,7 @@ from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.report import model_warning
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 from .simulated import random_model, sample_strengths
 

@@ -9,13 +9,11 @@ import torch
 from scipy.stats import chisquare
 
 from macroscope.errors import MacroscopeError
-from macroscope.systems.hsmm.em import expectation_maximisation, randomise
 from macroscope.systems.hsmm.marginal import expected_counts
-from macroscope.systems.hsmm.model import Hsmm, Size
-from macroscope.systems.hsmm.ngrams import NONE, Ngrams, count_ngrams
-from macroscope.systems.hsmm.perplexity import compute_nll
+from macroscope.systems.hsmm.model import Hsmm, Size, compute_nll
+from macroscope.systems.hsmm.ngrams import NONE, Ngrams, Texts, collate, count_ngrams
 from macroscope.systems.hsmm.sampling import HsmmSampler
-from macroscope.systems.hsmm.texts import Texts, collate
+from macroscope.systems.hsmm.training import expectation_maximisation, randomise
 from macroscope.systems.tokenizer import UNKNOWN
 
 # ---- n-grams ---------------------------------------------------------------------------------------------------------
@@ -164,7 +162,7 @@ def test_a_long_text_is_cut():
 
 
 def test_a_batch_of_long_texts_has_fewer_of_them(monkeypatch):
-    monkeypatch.setattr("macroscope.systems.hsmm.texts.MOST_CELLS", 120)
+    monkeypatch.setattr("macroscope.systems.hsmm.ngrams.MOST_CELLS", 120)
     texts = [["a"] * size for size in (2, 40, 3, 10, 2, 2)]
     batches = Texts(texts, count_ngrams(texts, 2, 5)).by_length(3, 4)
     assert batches == [[0, 4, 5], [2, 3], [1]]  # three at most; padded 2 x 10 x 4 = 80 cells; too long to share

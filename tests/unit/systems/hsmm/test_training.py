@@ -14,11 +14,9 @@ from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm import HsmmSystem, training
-from macroscope.systems.hsmm.model import Hsmm
-from macroscope.systems.hsmm.ngrams import count_ngrams
-from macroscope.systems.hsmm.perplexity import measure_perplexity
+from macroscope.systems.hsmm.model import Hsmm, measure_perplexity
+from macroscope.systems.hsmm.ngrams import Texts, count_ngrams
 from macroscope.systems.hsmm.sampling import sample_hsmm
-from macroscope.systems.hsmm.texts import Texts
 from macroscope.systems.hsmm.training import train_hsmm
 
 from ....gpu import same_bytes

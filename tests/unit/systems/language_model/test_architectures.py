@@ -12,8 +12,7 @@ from macroscope.models import resolve
 from macroscope.systems.language_model.architectures.gated_cnn import NormedWeight
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.options import Ancestral, BeamSampling
-from macroscope.systems.language_model.sampler import Request
-from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.language_model.sampler import Request, TokenSampler
 
 from ..conftest import RECURRENT, VOCABULARY, tiny_model
 

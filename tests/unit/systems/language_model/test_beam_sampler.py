@@ -10,8 +10,7 @@ from scipy.stats import chisquare
 
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.options import Ancestral, BeamSampling
-from macroscope.systems.language_model.sampler import Request
-from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.language_model.sampler import Request, TokenSampler
 
 from ..conftest import CONTEXT, tiny_model
 

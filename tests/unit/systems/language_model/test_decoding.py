@@ -13,8 +13,7 @@ from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model.decoding import distribution
 from macroscope.systems.language_model.options import Decoding
-from macroscope.systems.language_model.sampler import Request
-from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.language_model.sampler import Request, TokenSampler
 
 from ..conftest import CONTEXT
 

@@ -14,9 +14,9 @@ from macroscope.files import read_json
 from macroscope.natural_language.words import count_words
 from macroscope.pretrained import load_pretrained_encoder
 from macroscope.stages import NO_NAME
+from macroscope.systems.language_model.log_probabilities import measure_perplexity
 from macroscope.systems.language_model.model import copy_base, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
-from macroscope.systems.language_model.perplexity import measure_perplexity
 from macroscope.systems.language_model.sampling import sample_shard
 from macroscope.systems.language_model.training import finetune, train_tokenizer
 from macroscope.systems.tokenizer import train_bpe

@@ -13,8 +13,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
 from macroscope.systems.language_model.decoder import Decoder
 from macroscope.systems.language_model.options import Ancestral, TopK
-from macroscope.systems.language_model.sampler import Request
-from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.language_model.sampler import Request, TokenSampler
 
 from ..conftest import CONTEXT, VOCABULARY
 

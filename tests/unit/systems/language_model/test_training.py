@@ -149,7 +149,7 @@ def test_the_kept_model_is_the_one_of_the_lowest_validation_loss(corpus, tmp_pat
     )
     model = train(corpus, tmp_path / "model", steep)
     log = pd.read_csv(tmp_path / "model" / "training_log.csv")
-    from macroscope.systems.language_model.perplexity import measure_perplexity
+    from macroscope.systems.language_model.log_probabilities import measure_perplexity
 
     measure_perplexity(corpus / "documents.parquet", tmp_path / "model", tmp_path / "p.parquet", OPTIONS, split="valid")
     table = pd.read_parquet(tmp_path / "p.parquet")

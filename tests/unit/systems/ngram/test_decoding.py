@@ -11,13 +11,11 @@ from macroscope.config.schema import Config
 from macroscope.documents import read_documents, read_provenance
 from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.counts import MISSING
-from macroscope.systems.ngram.decoding import NgramBeamSampler, truncate_to_nucleus
-from macroscope.systems.ngram.generation import sample_ngram
-from macroscope.systems.ngram.sampling import NgramSampler
+from macroscope.systems.ngram.generation import NgramBeamSampler, NgramSampler, sample_ngram, truncate_to_nucleus
 
 from ..language_model.test_beam_sampler import enumerate_samples
+from .test_generation import count, documents  # noqa: F401 - documents is a fixture
 from .test_model import BEGINNING, END, model_of, random_texts
-from .test_sampling import count, documents  # noqa: F401 - documents is a fixture
 
 
 def probabilities_after(model, history, words):

@@ -9,7 +9,7 @@ from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.systems.perturbation.declaration import DAMAGES, LEVELS, harmful
-from macroscope.systems.perturbation.rules import apply_step, require_language
+from macroscope.systems.perturbation.generation import apply_step, require_language
 from macroscope.systems.perturbation.steps import STEPS
 
 from .damaging import damage, texts_of

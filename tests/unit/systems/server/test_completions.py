@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.server import completions
-from macroscope.systems.server.answers import ServerData
-from macroscope.systems.server.completions import Server
+from macroscope.systems.server.completions import Server, ServerData
 
 from .conftest import KEY, EndPoint
 

@@ -18,8 +18,8 @@ from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
 from macroscope.critics.split_half import compare_with_control
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.options import Resampling
 from macroscope.phrases import format_count
-from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, contributions, divergences, smooth_counts

@@ -25,8 +25,8 @@ from macroscope.documents import Collection, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.natural_language.stop_words import stop_words
+from macroscope.options import Resampling
 from macroscope.progress import progress
-from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.proportions import wilson_interval

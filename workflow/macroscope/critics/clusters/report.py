@@ -3,8 +3,8 @@
 import pandas as pd
 
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
-from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.report_tables import DIVERGENCES, PLOTTED, divergence_table, statistics_table
 from macroscope.options import SPLIT_HALF
 from macroscope.phrases import list_names
 from macroscope.tables import read_csv

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import ROUNDING, Interval
 from macroscope.statistics.categorical import one_hot, permute_counts
 from macroscope.statistics.document_features import Array

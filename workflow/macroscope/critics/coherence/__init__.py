@@ -83,7 +83,7 @@ CRITIC = Critic(
             minutes=240,
         ),
         "score": Stage("scoring:score", inputs="latents prior", options="error_threshold"),
-        "known_truth": Stage("known_truth:write_known_truth", inputs="process prior order seed"),
+        "known_truth": Stage("scoring:write_known_truth", inputs="process prior order seed"),
         "explain": Stage(
             "explanation:explain",
             inputs="texts latents control_latents scores prior system resampling",
@@ -91,7 +91,7 @@ CRITIC = Critic(
             megabytes=4000,
             folder=True,
         ),
-        "attribute": Stage("attribution:attribute", inputs="texts latents scores prior", options="error_threshold"),
+        "attribute": Stage("scoring:attribute", inputs="texts latents scores prior", options="error_threshold"),
         "overview": Stage("figures:plot", inputs="inference"),
         "report": Stage("report:items", inputs="inference prior all_latents all_evidence"),
     },

@@ -17,8 +17,7 @@ import pandas as pd
 
 from macroscope.critics.coherence.confusion import read_confusion
 from macroscope.critics.coherence.latents import Batch, read_batches
-from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, flatten
-from macroscope.critics.coherence.priors import Priors
+from macroscope.critics.coherence.prior import UNKNOWN, Priors, SectionPrior, flatten
 from macroscope.critics.coherence.smoothing import Array, Sequences
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL

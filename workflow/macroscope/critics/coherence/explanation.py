@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.coherence.figures import plot_transition_graph
 from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
-from macroscope.critics.coherence.priors import Priors
-from macroscope.critics.coherence.transition_graph import plot_transition_graph
+from macroscope.critics.coherence.prior import Priors, SectionPrior, step_probabilities
 from macroscope.critics.coherence.transitions import build_transition_table
-from macroscope.critics.excerpts import shorten
 from macroscope.critics.first_texts import first_texts
 from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
+from macroscope.options import Resampling
+from macroscope.phrases import shorten
 from macroscope.plotting import save
-from macroscope.resampling import Resampling
 from macroscope.statistics.document_groups import read_keys
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.tables import write_csv

@@ -9,7 +9,7 @@ from macroscope.corpora.titles import normalise_title
 from macroscope.critics.coherence.classifier import SectionClassifier
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.temperature import calibrate
+from macroscope.critics.coherence.validation import calibrate
 from macroscope.documents import Collection, Document
 from macroscope.files import read_json
 

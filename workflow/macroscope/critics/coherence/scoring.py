@@ -1,23 +1,32 @@
-"""Prior, and scores of the latents under it (deng2022 §2, §4, App. A)."""
+"""Prior, scores of the latents under it and their attribution to sections (deng2022 §2, §4, App. A); known truth.
 
-from collections.abc import Sequence
+The expected score is the cross-entropy of the process under the fitted prior, per section like the latent PPL. The
+entropy of the process itself is known, too; the difference is the estimation error of the prior.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from macroscope.corpora.simulated.articles import sample_section_types
+from macroscope.corpora.simulated.process import SectionProcess
+from macroscope.critics.attributions import Attribution, Span, attribution_weight, read_nll_rates, write_attributions
 from macroscope.critics.coherence.confusion import invert_confusion, read_confusion
-from macroscope.critics.coherence.latents import Batch, read_batches, read_info
+from macroscope.critics.coherence.latents import Batch, read_batches, read_info, read_states
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, flatten
-from macroscope.critics.coherence.priors import Priors, fit_priors
+from macroscope.critics.coherence.prior import UNKNOWN, Priors, SectionPrior, fit_priors, flatten, step_probabilities
 from macroscope.critics.coherence.sections import BEGIN, END, read_gold_sequences
 from macroscope.critics.coherence.smoothing import Array
 from macroscope.critics.latents import write_scores
+from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, read_json, write_json
+from macroscope.phrases import number
 
 
 def fit_prior(documents: Path, inference: Path, *, options: CoherenceOptions, output: Path) -> None:
@@ -61,7 +70,7 @@ def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path
     nll_corrected
         T(x) corrected for classification errors, assuming those of validation sections; see `confusion`.
     nll_published with units_published, nll_<prior>
-        NLL of the published code; T(x) under the alternative priors; see `priors`.
+        NLL of the published code; T(x) under the alternative priors; see `prior`.
     count_<name>, of_<name>
         Numerators and denominators of shares. Of the M + 1 MAP transitions: those with a probability below the
         threshold (transition_error), and those that never occur in the training documents (unseen_transition). Of the
@@ -185,3 +194,129 @@ def _margin(posterior: np.ndarray) -> np.ndarray:
     """Compute the probability of the most probable type minus that of the second."""
     best = np.partition(posterior, -2, axis=1)[:, -2:]
     return best[:, 1] - best[:, 0]
+
+
+def attribute(
+    texts: Collection, latents: Path, scores: Path, prior: Path, *, options: CoherenceOptions, output: Path
+) -> None:
+    """Write the latent NLL per section of each document, and its erroneous transitions; see `critics.attributions`."""
+    chain, nats = Priors.load(prior).default, read_nll_rates(scores)
+    rows = (
+        Attribution(name, nats[name], list(mark_transitions(document, states, chain, options.error_threshold)))
+        for document, (name, states) in zip(texts, read_states(latents), strict=True)
+    )
+    write_attributions(rows, output)
+
+
+def mark_transitions(
+    document: Document, states: np.ndarray, prior: SectionPrior, threshold: float
+) -> Iterator[tuple[Span, float, str]]:
+    """Yield each transition with a prior probability below the threshold, the transition to the end included.
+
+    Yields
+    ------
+    (place, weight, note)
+        The place is the section that the transition leads to; for the end, the position behind the last section.
+    """
+    names = [BEGIN, *(prior.types[state] for state in states), END]
+    for step, ((before, after), p) in enumerate(zip(pairwise(names), step_probabilities(states, prior), strict=True)):
+        section = min(step, len(document.sections) - 1)
+        length = len(document.sections[section].text)
+        if p < threshold and length:
+            weight = attribution_weight(np.inf if p == 0 else -np.log(p), -np.log(threshold))
+            place = (section, length if after == END else 0, length)
+            yield place, weight, f"{describe_transition(before, after)}: probability {number(p, 2)}"
+
+
+def describe_transition(before: str, after: str) -> str:
+    """Describe a transition in words, for the report."""
+    if before == BEGIN:
+        return f"begins with a section classified as {after}"
+    return f"after {before}, " + ("the end" if after == END else f"a section classified as {after}")
+
+
+SAMPLED_DOCUMENTS = 20_000
+
+
+def write_known_truth(process: Path, prior: Path, *, order: str, seed: int, output: Path) -> None:
+    """Write the theoretical latent PPL of a system with this order of sections.
+
+    Parameters
+    ----------
+    process
+        truth/process.json of the corpus.
+    order
+        Order of sections: "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.articles`.
+    output
+        JSON file to write. latent_ppl: expected value under the fitted prior; basis: how it is computed; for the
+        process itself also process_latent_ppl: value under its own probabilities.
+    """
+    truth, chain = SectionProcess.load(process), Priors.load(prior).default
+    result = {
+        "latent_ppl": expected_latent_ppl(truth, chain, order, seed),
+        "basis": "expected cost under the fitted prior",
+    }
+    if order == "process":
+        result |= {"process_latent_ppl": truth.latent_ppl(chain.published)}
+    write_json(output, result)
+
+
+def expected_latent_ppl(process: SectionProcess, prior: SectionPrior, order: str, seed: int) -> float:
+    """Compute exp(E[T] / E[units]) of a system with known section types, under a prior.
+
+    Exact for "process" and "independent". For "shuffled", the mean over all orders of a multiset of sections is exact,
+    and the multisets are those of 20,000 sampled documents: their Monte Carlo error is far below any interval here.
+    """
+    costs = _costs(process, prior)
+    first, then, last = costs[0, :-1], costs[1:, :-1], costs[1:, -1]
+    sections = process.expected_sections()
+    if order == "process":
+        nll = _expected(process.expected_transitions, costs)
+    elif order == "independent":
+        marginal = process.section_marginal()
+        nll = float(marginal @ first + (sections - 1) * (marginal @ then @ marginal) + marginal @ last)
+    else:
+        nll, sections = _shuffled(process, first, then, last, seed)
+    return float(np.exp(nll / prior.units(np.array(sections))))
+
+
+def _shuffled(process: SectionProcess, first: Array, then: Array, last: Array, seed: int) -> tuple[float, float]:
+    """Estimate the mean NLL over documents and all orders of their sections, and the mean number of sections.
+
+    In a random order, each section is first (and last) with probability 1/M, and each ordered pair of sections is
+    adjacent with probability 1/M.
+    """
+    rng = np.random.default_rng([seed, 0x5F])
+    index = {name: i for i, name in enumerate(process.states)}
+    nll = sections = 0.0
+    for _ in range(SAMPLED_DOCUMENTS):
+        counts = np.bincount([index[t] for t in sample_section_types(process, "process", rng)], minlength=len(index))
+        m = counts.sum()
+        pairs = counts @ then @ counts - counts @ np.diag(then)
+        nll += (counts @ first + counts @ last + pairs) / m
+        sections += m
+    return nll / SAMPLED_DOCUMENTS, sections / SAMPLED_DOCUMENTS
+
+
+def _costs(process: SectionProcess, prior: SectionPrior) -> Array:
+    """Compute the costs in nats of all transitions between the process's states: begin first, end last.
+
+    Transitions to and from states that the prior never saw have infinite cost.
+    """
+    index = {name: i for i, name in enumerate(prior.types)}
+    costs = np.full((len(process.states) + 1, len(process.states) + 1), np.inf)
+    shared = [k for k, name in enumerate(process.states) if name in index]
+    prior_states = [index[process.states[k]] for k in shared]
+    rows, columns = np.array([0, *(1 + k for k in shared)]), np.array([*shared, len(process.states)])
+    prior_rows, prior_columns = (
+        np.array([0, *(1 + i for i in prior_states)]),
+        np.array([*prior_states, len(prior.types)]),
+    )
+    costs[np.ix_(rows, columns)] = -prior.log_probabilities[np.ix_(prior_rows, prior_columns)]
+    return costs
+
+
+def _expected(weights: Array, costs: Array) -> float:
+    """Sum weights x costs, with 0 x inf = 0."""
+    happens = weights > 0
+    return float(weights[happens] @ costs[happens])

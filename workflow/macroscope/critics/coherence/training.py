@@ -21,19 +21,20 @@ from macroscope.critics.coherence.sections import (
     read_labelled_sections,
     sample_subset,
 )
-from macroscope.critics.coherence.temperature import (
+from macroscope.critics.coherence.validation import (
+    add_interval,
     calibrate,
+    check_classifier,
     compute_reliability,
     cross_calibrate,
     expected_calibration_error,
     fit_temperature,
 )
-from macroscope.critics.coherence.validation import add_interval, check_classifier
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
+from macroscope.options import Resampling
 from macroscope.pretrained import require_known_words
-from macroscope.resampling import Resampling
 from macroscope.tables import write_csv
 from macroscope.trainer import train as train_model
 from macroscope.training import Checkpoints, Examples, Schedule, discard

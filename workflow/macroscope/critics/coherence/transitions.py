@@ -14,7 +14,7 @@ from scipy import sparse
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.critics.coherence.smoothing import Array, Sequences
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import MANY
 from macroscope.statistics.p_values import benjamini_hochberg

@@ -23,7 +23,7 @@ CRITIC = Critic(
     latents="latents:LATENTS",
     observes="mentions of persons",
     statistics=(
-        "statistics:STATISTICS",
+        "scoring:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
     ),
@@ -75,7 +75,7 @@ CRITIC = Critic(
             minutes=240,
         ),
         "score": Stage("scoring:score", inputs="latents prior", options="unlikely folds"),
-        "known_truth": Stage("known_truth:write_known_truth", inputs="process prior order seed", options="single"),
+        "known_truth": Stage("scoring:write_known_truth", inputs="process prior order seed", options="single"),
         "explain": Stage(
             "explanation:explain",
             inputs="texts latents control_latents prior seed",
@@ -83,7 +83,7 @@ CRITIC = Critic(
             megabytes=4000,
             folder=True,
         ),
-        "attribute": Stage("attribution:attribute", inputs="texts latents scores prior", options="unlikely folds"),
+        "attribute": Stage("scoring:attribute", inputs="texts latents scores prior", options="unlikely folds"),
         "overview": Stage("figures:plot", inputs=""),
         "report": Stage("report:items", inputs="inference prior all_evidence"),
     },

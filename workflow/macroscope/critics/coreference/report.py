@@ -4,11 +4,11 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, stack_tables, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
 from macroscope.critics.numeric_latents import numbers_table
+from macroscope.critics.report_tables import divergence_table, stack_tables, statistics_table
 from macroscope.files import read_json
-from macroscope.number_formats import number
+from macroscope.phrases import number
 
 CHAIN_COLUMNS = {
     "latent_ppl": ("latent PPL", 1.0),

@@ -1,5 +1,8 @@
-"""Scores of the chain of each document under the prior."""
+"""Scores of the chain of each document under the prior, their attribution to mentions, and their known truth."""
 
+import math
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +10,37 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from macroscope.critics.coreference.chains import FEMALE, GENDERS, LABELS, MALE, NONE, PLURAL
+from macroscope.corpora.simulated.people import PeopleProcess, Story, simulate_stories
+from macroscope.critics.attributions import (
+    Attribution,
+    Span,
+    attribution_weight,
+    find_section_starts,
+    locate_in_sections,
+    read_nll_rates,
+    write_attributions,
+)
+from macroscope.critics.coreference.chains import (
+    DESCRIPTIONS,
+    FEMALE,
+    GENDERS,
+    LABELS,
+    MALE,
+    NONE,
+    PLURAL,
+    Chain,
+    build_chain,
+)
 from macroscope.critics.coreference.latents import LATENTS, encode_chains, format_symbols
+from macroscope.critics.coreference.mentions import Mention, Resolved
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
-from macroscope.critics.coreference.windows import STOP, UNKNOWN, Chains, Packing, pack_windows
+from macroscope.critics.coreference.windows import NO_ENTITY, STOP, UNKNOWN, Chains, Packing, pack_windows
 from macroscope.critics.latents import stream_latents, write_scores
+from macroscope.documents import Collection, Document
+from macroscope.files import write_json
+from macroscope.statistics.columns import NUMBERS
+from macroscope.statistics.declaration import Statistic
 
 PAIR = 2
 """Length of the n-grams whose frequencies the divergences compare."""
@@ -124,3 +152,104 @@ def _mask(keep: npt.NDArray[np.bool_], values: npt.NDArray[Any]) -> npt.NDArray[
 
 def _share_counts(name: str, marked: npt.NDArray[np.bool_], population: npt.NDArray[np.bool_]) -> dict[str, Any]:
     return {f"count_{name}": np.where(population, marked, np.nan), f"of_{name}": np.where(population, 1.0, np.nan)}
+
+
+def attribute(
+    texts: Collection, latents: Path, scores: Path, prior: Path, *, options: CoreferenceOptions, output: Path
+) -> None:
+    """Write the latent NLL per symbol of each document, and its unlikely mentions; see `critics.attributions`."""
+    nats = read_nll_rates(scores)
+    rows = (
+        Attribution(chain["id"], nats[chain["id"]], list(mark_mentions(document, chain, costs, options.unlikely)))
+        for document, (chain, costs) in zip(texts, _read_chains_and_costs(latents, ChainPrior.load(prior)), strict=True)
+    )
+    write_attributions(rows, output)
+
+
+def mark_mentions(
+    document: Document, chain: dict[str, Any], costs: np.ndarray, threshold: float
+) -> Iterator[tuple[Span, float, str]]:
+    """Yield (place, weight, note) of mentions with a cost above the threshold.
+
+    Parameters
+    ----------
+    chain
+        Row of the latents.
+    costs
+        Cost of each symbol of the chain, in nats.
+    threshold
+        Cost in nats above which a mention is unlikely.
+    """
+    starts = find_section_starts(document)
+    symbols = zip(*(chain[name] for name in ("surfaces", "entities", "starts", "ends")), costs, strict=True)
+    for surface, entity, start, end, cost in symbols:
+        if entity != NO_ENTITY and cost > threshold:
+            note = f"{DESCRIPTIONS.get(surface, surface)}, entity {entity}: {cost:.1f} nats"
+            for place in locate_in_sections(starts, int(start), int(end)):
+                yield place, attribution_weight(cost, threshold), note
+
+
+def _read_chains_and_costs(latents: Path, prior: ChainPrior) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
+    """Yield the row of the latents and the costs of the symbols of every document."""
+    for table in (rows.to_pandas() for rows in stream_latents(latents, LATENTS)):
+        chains = encode_chains(table, prior.index)
+        costs = np.split(-prior.model.log_probabilities(chains), np.cumsum(chains.lengths)[:-1])
+        yield from zip(table.to_dict("records"), costs, strict=True)
+
+
+STORIES = 5000
+
+
+def write_known_truth(
+    process: Path, prior: Path, *, order: str, seed: int, options: CoreferenceOptions, output: Path
+) -> None:
+    """Write the theoretical latent PPL of a system of this order.
+
+    Parameters
+    ----------
+    process
+        truth/process.json of the corpus.
+    order
+        Order or defect of the stories; see `macroscope.corpora.simulated.people`.
+    output
+        JSON file to write. latent_ppl: from the expected cost of the true chains under the fitted prior (over 5,000
+        stories, whose Monte Carlo error is far below any interval here); basis: how it is computed; for the process
+        itself also process_latent_ppl: exact value under its own probabilities.
+    """
+    truth, model = PeopleProcess.load(process), ChainPrior.load(prior)
+    chains = [
+        build_true_chain(story, options.single) for story in simulate_stories(truth, order, STORIES, seed + (1 << 31))
+    ]
+    table = pd.DataFrame({"surfaces": [c.surfaces for c in chains], "entities": [c.entities for c in chains]})
+    costs = -model.model.log_probabilities(encode_chains(table, model.index))
+    result = {
+        "latent_ppl": math.exp(float(costs.mean())),
+        "basis": "expected cost of the true chains under the fitted prior",
+    }
+    if order == "process":
+        result["process_latent_ppl"] = truth.latent_ppl()
+    write_json(output, result)
+
+
+def build_true_chain(story: Story, single: str) -> Chain:
+    """Build the chain of a story from its true mentions."""
+    return build_chain(get_true_mentions(story, ""), story.text, single)
+
+
+def get_true_mentions(story: Story, name: str) -> Resolved:
+    """Return the true mentions of a story in the format of resolvers."""
+    mentions = tuple(Mention(m.start, m.end, m.start, m.end, m.entity, m.pronoun, True) for m in story.mentions)
+    return Resolved(name, story.sentence_starts, mentions)
+
+
+_EQUAL_SHARE = "the same share"
+STATISTICS = (
+    Statistic("in_domain_share", "share of the system's texts in the domain", _EQUAL_SHARE, difference=False),
+    Statistic("resolver_failed_share", "share of texts on which the resolver fails", _EQUAL_SHARE, difference=False),
+    Statistic("without_mentions_share", "share of texts without mentions of persons", _EQUAL_SHARE, difference=False),
+    Statistic("few_names_share", "share of texts with too few mentions of names", _EQUAL_SHARE, difference=False),
+    Statistic("invalid_mention_share", "share of invalid mentions, which are left out", _EQUAL_SHARE, difference=False),
+    Statistic("unknown_surface_share", "share of mentions with an unknown surface", _EQUAL_SHARE, difference=False),
+    *(replace(statistic, pattern=f"name_mismatch_{statistic.pattern}") for statistic in NUMBERS),
+)
+"""Statistics of coverage, which do not measure how persons are mentioned, and of the use of names."""

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.excerpts import shorten
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.topic_shares import EXCERPT, TopicShares, sample_mask, share_differences, share_divergences
 from macroscope.documents import Collection
 from macroscope.files import atomic
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
+from macroscope.phrases import shorten
 from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.permutation_groups import build_permutation

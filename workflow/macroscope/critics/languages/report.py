@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.files import read_json
-from macroscope.number_formats import number
+from macroscope.phrases import number
 from macroscope.tables import read_csv
 
 MIXING = {

@@ -27,7 +27,7 @@ CRITIC = Critic(
     latents="latents:LATENTS",
     observes="coherence and order of consecutive sentences",
     statistics=(
-        "statistics:STATISTICS",
+        "scoring:STATISTICS",
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
@@ -98,7 +98,7 @@ CRITIC = Critic(
         "score": Stage("scoring:score", inputs="latents inference"),
         "explain": Stage("explanation:explain", inputs="texts latents inference language", folder=True),
         "compare": Stage("comparison:compare_latents", inputs="control_latents latents inference resampling"),
-        "attribute": Stage("attribution:attribute", inputs="texts latents inference language"),
+        "attribute": Stage("scoring:attribute", inputs="texts latents inference language"),
         "overview": Stage("figures:plot", inputs="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",

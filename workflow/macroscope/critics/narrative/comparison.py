@@ -18,7 +18,7 @@ from macroscope.critics.latents import stream_latents
 from macroscope.critics.narrative.latents import DETECTION_COUNTS, INCOHERENCE, LATENTS, TASKS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.critics.split_half import compare_with_control
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import Sample

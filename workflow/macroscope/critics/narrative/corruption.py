@@ -10,10 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.critics.narrative.checked_segments import CheckedSegment, make_checked_examples, read_lines
-from macroscope.critics.narrative.distractors import Pool, Replacements, find_replacements
+from macroscope.critics.narrative.distractors import Matches, Pool, Replacements, find_best_matches, find_replacements
 from macroscope.critics.narrative.examples import NONE, Examples, make_examples, write_examples
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions, Task
-from macroscope.critics.narrative.retrieval import Matches, find_best_matches
 from macroscope.critics.narrative.segments import (
     HELD_OUT,
     SampledSegments,
@@ -45,7 +44,7 @@ def retrieve(
 ) -> None:
     """Retrieve the matches of every `shards`-th sentence to be replaced, starting at number `shard`.
 
-    The table has the columns `split`, `numbers` and `scores` (see `retrieval.Matches`); splits follow each other.
+    The table has the columns `split`, `numbers` and `scores` (see `distractors.Matches`); splits follow each other.
     """
     narratives = read_corpus_narratives(documents, language)
     tables = []

@@ -20,7 +20,7 @@ import pandas as pd
 import regex
 
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import percentile_interval
 
 GENERATION, GENERATED = "generation.csv", "generated.csv"

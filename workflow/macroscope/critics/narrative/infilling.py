@@ -21,7 +21,7 @@ from macroscope.critics.narratives import Vectors
 from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.tables import write_csv
 
 MOST_LENGTHS = 10_000

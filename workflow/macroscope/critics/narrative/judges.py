@@ -11,7 +11,7 @@ from macroscope.critics.narrative.sentence_order import OrderModel, fit_order, j
 from macroscope.critics.narratives import Narratives
 from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.files import atomic
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 
 
 def train(

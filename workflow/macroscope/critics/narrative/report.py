@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
 from macroscope.critics.narrative import CRITIC
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, METRICS_SHOWN
@@ -13,10 +12,10 @@ from macroscope.critics.narrative.latents import DETECTION_COUNTS, ERRORS, EVALU
 from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.segments import HELD_OUT
-from macroscope.critics.table_cells import format_cell
+from macroscope.critics.report_tables import divergence_table, format_cell, statistics_table
 from macroscope.files import RESOURCES, read_json
-from macroscope.number_formats import number
 from macroscope.options import CONTROL
+from macroscope.phrases import number
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 

@@ -1,4 +1,4 @@
-"""Scores: latent NLL of narratives under the rates of detection in real text.
+"""Scores: latent NLL of narratives under the rates of detection in real text; attribution to sentences and gaps.
 
 The latent z has a binary variable per place: whether the place is damaged. The detectors give its posterior, a
 probability p_k for each place; the prior is the mean probability e in whole validation narratives, one number per task.
@@ -6,7 +6,9 @@ As for every critic, T(x) is the cross entropy of the two, summed over places:
 T(x) = -sum_k [p_k log e + (1 - p_k) log (1 - e)].
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import entr, xlogy
 
+from macroscope.critics.attributions import Attribution, Span, write_attributions
 from macroscope.critics.latents import stream_latents, write_scores
-from macroscope.critics.narrative.latents import LATENTS, ORDER, ORDER_MODEL
+from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, ORDER, ORDER_MODEL
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
+from macroscope.documents import Collection, Document
+from macroscope.natural_language.sentences import split_sentences
+from macroscope.statistics.columns import NUMBERS
+from macroscope.statistics.declaration import Statistic
 
 SMALLEST_EXPECTED = 1e-6
 """Smallest expected probability e, which keeps log e finite if a detector detects nothing in real text."""
@@ -90,3 +97,58 @@ def _sums(probabilities: list[np.ndarray], function: Any) -> np.ndarray:
 
 def _masked(condition: np.ndarray, values: Any) -> np.ndarray:
     return np.where(condition, values, np.nan)
+
+
+def attribute(texts: Collection, latents: Path, inference: Path, *, language: str, output: Path) -> None:
+    """Attribute its incoherence to each narrative, marking places above the thresholds; see `critics.attributions`."""
+    points = read_operating_points(inference)
+    records = chain.from_iterable(table.to_pandas().to_dict("records") for table in stream_latents(latents, LATENTS))
+    rows = (
+        Attribution(row["id"], row[INCOHERENCE], list(find_marks(document, row, points, language)))
+        for document, row in zip(texts, records, strict=True)
+    )
+    write_attributions(rows, output)
+
+
+def find_marks(
+    document: Document, row: dict[str, Any], points: dict[str, OperatingPoint], language: str
+) -> Iterator[tuple[Span, float, str]]:
+    """Yield sentences out of place, and the first word of each sentence before which one is missing.
+
+    Parameters
+    ----------
+    row
+        Row of the latents.
+    """
+    places = locate_sentences(document, language)
+    for task, point in points.items():
+        for number, p in enumerate(row[task].tolist()):
+            if p < point.threshold:
+                continue
+            if task == "missing":
+                section, start, end = places[number + 1]
+                first = document.sections[section].text[start:end].split(maxsplit=1)[0]
+                yield (section, start, start + len(first)), p, f"a sentence may be missing before this: {p:.0%}"
+            else:
+                yield places[number], p, f"may be out of place: {p:.0%}"
+
+
+def locate_sentences(document: Document, language: str) -> list[Span]:
+    """Return the places of the sentences of `narratives.split_document`, without surrounding white space."""
+    places = []
+    for number, section in enumerate(document.sections):
+        offset = 0
+        for sentence in split_sentences(section.text, language):
+            if sentence.strip():
+                start = offset + len(sentence) - len(sentence.lstrip())
+                places.append((number, start, offset + len(sentence.rstrip())))
+            offset += len(sentence)
+    return places
+
+
+STATISTICS = (
+    Statistic("too_short_share", "share of the system's texts", "the same share", difference=False),
+    Statistic("cut_sentence_share", "share of the system's sentences", "the same share", difference=False),
+    *(replace(statistic, pattern=f"order_{statistic.pattern}") for statistic in NUMBERS),
+)
+"""Statistics of the input, which do not measure coherence, and of the order of the sentences."""

@@ -26,7 +26,7 @@ from macroscope.critics.narratives import Narratives, Vectors
 from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Schedule, discard, is_main_process, launch, use_threads
 from macroscope.training import Examples as TrainingExamples

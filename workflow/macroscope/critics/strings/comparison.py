@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.excerpts import shorten
 from macroscope.critics.latents import stream_latents
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.strings.cross_fitting import LogProbabilities, score_cross_fitted, score_in_sample
@@ -25,8 +24,8 @@ from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
-from macroscope.phrases import format_count
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
+from macroscope.phrases import format_count, shorten
 from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier

@@ -20,7 +20,7 @@ from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.critics.subsampling import subsample
 from macroscope.files import atomic
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.document_features import Array
 
 Pair = tuple[Texts, Texts]

@@ -13,7 +13,7 @@ import pandas as pd
 from macroscope.critics.strings.cross_fitting import LogProbabilities
 from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.latent import compare_scores
 from macroscope.statistics.tidy import ROWS

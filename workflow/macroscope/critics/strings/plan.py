@@ -5,7 +5,7 @@ from macroscope.critics.declaration import CriticPlan
 from macroscope.critics.strings import CRITIC
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
-from macroscope.matched_length import reference_of
+from macroscope.options import reference_of
 from macroscope.stages import Function, Wildcards, as_json
 
 NAME = "strings"

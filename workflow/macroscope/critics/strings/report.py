@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.options import READABLE_NAMES
 from macroscope.phrases import list_names
 from macroscope.statistics.word_kinds import CONTENT_WORDS, FUNCTION_WORDS

@@ -40,14 +40,12 @@ CRITIC = Critic(
         "latent NLL", "nats per sub-sequence", "sub-sequences that are invalid, or rarely follow the previous one"
     ),
     stages={
-        "fit_prior": Stage("truth:measure_truth", inputs="documents process resampling", folder=True),
+        "fit_prior": Stage("scoring:measure_truth", inputs="documents process resampling", folder=True),
         "project": Stage("projection:project", inputs="texts process signature"),
         "score": Stage("scoring:score", inputs="latents process", options="invalid_probability"),
-        "known_truth": Stage("known_truth:write_known_truth", inputs="process order", options="invalid_probability"),
+        "known_truth": Stage("scoring:write_known_truth", inputs="process order", options="invalid_probability"),
         "explain": Stage("explanation:explain", inputs="texts latents process", folder=True),
-        "attribute": Stage(
-            "attribution:attribute", inputs="texts latents scores process", options="invalid_probability"
-        ),
+        "attribute": Stage("scoring:attribute", inputs="texts latents scores process", options="invalid_probability"),
         "overview": Stage("figures:plot", inputs="prior", options="series"),
         "report": Stage("report:items", inputs="prior all_evidence", options="series"),
     },

@@ -4,12 +4,12 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
+from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.critics.synthetic.figures import collect_points
 from macroscope.files import read_json
-from macroscope.number_formats import number
 from macroscope.options import CONTROL
+from macroscope.phrases import number
 
 PUBLISHED_ROWS = (
     {"system": "transformer (deng2022)", "word PPL": "2.28", "latent PPL of valid texts": "64.80"},

@@ -19,7 +19,7 @@ from macroscope.critics.tendencies.latents import (
 )
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.documents import Collection
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import Array

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.excerpts import shorten
 from macroscope.critics.tendencies import growth
 from macroscope.critics.tendencies.latents import PER_TEXT, TokenCounts, align_types, compute_text_numbers
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, rank_counts, zipf_law
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
+from macroscope.phrases import shorten
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.tables import write_csv

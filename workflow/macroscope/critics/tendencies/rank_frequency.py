@@ -30,7 +30,7 @@ def rank_counts(counts: ArrayLike) -> Array:
 def fit_zipf(counts: ArrayLike) -> float:
     """Fit the maximum-likelihood exponent s of ranked counts, as in the paper.
 
-    `ranking.zipf_exponent` estimates the exponent of the law that the counts come from.
+    `zipf.zipf_exponent` estimates the exponent of the law that the counts come from.
 
     Returns
     -------

@@ -6,10 +6,10 @@ import pandas as pd
 
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.critics.numeric_latents import STATISTICS as NUMERIC_STATISTICS
-from macroscope.critics.table_cells import format_cell
+from macroscope.critics.report_tables import format_cell
 from macroscope.critics.tendencies.comparison import STATISTICS as OWN_STATISTICS
 from macroscope.critics.tendencies.training import spread_table
-from macroscope.number_formats import number
+from macroscope.phrases import number
 from macroscope.statistics.declaration import match_declaration
 
 

@@ -6,8 +6,8 @@ from scipy.special import ndtri
 
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.latents import align_types, read_token_counts
-from macroscope.number_formats import number
 from macroscope.options import CONTROL
+from macroscope.phrases import number
 from macroscope.statistics.divergences import largest_difference, permuted_distances
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import gammaln
 
-from macroscope.critics.tendencies.law_tests import fitted_law_p_value, reference_law_p_value
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import (
     Gaps,
@@ -24,7 +23,7 @@ from macroscope.critics.tendencies.rank_frequency import (
     gaps_to_zipf,
     rank_counts,
 )
-from macroscope.critics.tendencies.ranking import zipf_exponent
+from macroscope.critics.tendencies.zipf import fitted_law_p_value, reference_law_p_value, zipf_exponent
 from macroscope.statistics.divergences import largest_difference, total_variation
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.jackknife import jackknife_interval, sum_into_groups
@@ -66,7 +65,7 @@ class BlockSums:
 
     @cached_property
     def exponent(self) -> float:
-        """Return the exponent of Zipf's law; see `ranking.zipf_exponent`."""
+        """Return the exponent of Zipf's law; see `zipf.zipf_exponent`."""
         return zipf_exponent(self.ranked)
 
     @cached_property

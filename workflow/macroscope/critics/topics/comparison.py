@@ -12,7 +12,6 @@ import pandas as pd
 import torch
 
 from macroscope.arrays import mapped
-from macroscope.critics.excerpts import shorten
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.topic_shares import EXCERPT, TopicShares, sample_mask, share_differences, share_divergences
 from macroscope.critics.topics.latents import Array, TopicStrengths, read_strengths
@@ -20,7 +19,8 @@ from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.documents import Collection
 from macroscope.files import atomic
-from macroscope.resampling import Resampling
+from macroscope.options import Resampling
+from macroscope.phrases import shorten
 from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.covariance import covariance_discrepancy
 from macroscope.statistics.declaration import Statistic

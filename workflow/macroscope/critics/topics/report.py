@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.divergence_report import divergence_table, stack_tables, statistics_table
-from macroscope.critics.excerpts import shorten
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.critics.numeric_latents import numbers_table
+from macroscope.critics.report_tables import divergence_table, stack_tables, statistics_table
 from macroscope.files import read_json
-from macroscope.number_formats import number
+from macroscope.phrases import number, shorten
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 

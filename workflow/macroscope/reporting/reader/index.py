@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.critics.attributions import read_real_scores, read_scores
-from macroscope.critics.excerpts import shorten
 from macroscope.document_keys import split_key
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
+from macroscope.phrases import shorten
 from macroscope.reporting.flags import Flags
 from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers

@@ -30,7 +30,7 @@ KIND = Kind(
             minutes=480,
         ),
         "measure_perplexity": Stage(
-            "perplexity:measure_perplexity",
+            "model:measure_perplexity",
             inputs="documents model split",
             options="states longest ngrams ends fit",
             minutes=480,

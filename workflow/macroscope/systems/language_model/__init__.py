@@ -39,7 +39,7 @@ KIND = Kind(
             folder=True,
         ),
         "measure_perplexity": Stage(
-            "perplexity:measure_perplexity",
+            "log_probabilities:measure_perplexity",
             inputs="documents model split threads",
             options="base titles context training",
             model_option="base",

@@ -10,8 +10,7 @@ from transformers.cache_utils import DynamicCache
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
-from macroscope.systems.language_model.attention import use_row_attention
-from macroscope.systems.language_model.cache import RollingCache
+from macroscope.systems.language_model.attention import RollingCache, use_row_attention
 
 Integers = NDArray[np.int64]
 

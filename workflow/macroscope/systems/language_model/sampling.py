@@ -20,8 +20,7 @@ from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons,
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import BeamSampling, LanguageModelSystem
-from macroscope.systems.language_model.sampler import GeneratedTokens, Request, Sampler
-from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.language_model.sampler import GeneratedTokens, Request, Sampler, TokenSampler
 from macroscope.systems.prompts import EncodedPrompt, Prompt, decode, read_encoded_prompts, require_room
 from macroscope.systems.resume import PartialFile
 from macroscope.systems.tokenizer import boundary_id, end_ids, unknown_id

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, create_model
 
 from macroscope.options import Options
-from macroscope.systems.perturbation import (  # noqa: F401 - they declare the damages
+from macroscope.systems.perturbation import (  # noqa: F401 - they declare the damages, in this order
     harmless,
     mentions,
     sections,
     sentences,
     times,
-    whole_collections,
     whole_documents,
     words,
 )

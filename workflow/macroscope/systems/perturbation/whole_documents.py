@@ -1,4 +1,4 @@
-"""Damages of whole documents: parts of other documents, blocks in another order, a missing end.
+"""Damages of collections, and of whole documents: parts of other documents, another order, a missing end.
 
 Documents are paired by one random cycle through all of them, so that every part is used once and none stays in its
 document. A random permutation would leave one document unchanged on average, whatever their number.
@@ -34,6 +34,35 @@ class Halves:
     first: tuple[Section, ...]
     second: tuple[Section, ...]
     within: bool
+
+
+@declare("collection", keeps_length=False, dose=0.25, twin="shuffle_documents", joins=True)
+def duplicate_documents(documents: Sequence[Document], touch: Touch) -> list[Document]:
+    """Replace documents by copies of other documents of the collection; ids and titles stay.
+
+    Each chosen document has the text of one that was not chosen, if there is one.
+    """
+    chosen = touch.choose(len(documents)).tolist()
+    originals = sorted({*range(len(documents))} - {*chosen}) or list(range(len(documents)))
+    sources = touch.rng.choice(originals, len(chosen)).tolist()
+    changed = list(documents)
+    for place, source in zip(chosen, sources, strict=True):
+        changed[place] = replace(documents[place], sections=documents[source].sections)
+    return changed
+
+
+@declare("collection", keeps_length=False, dose=0.25, twin="shuffle_documents", joins=True)
+def scramble_documents(documents: Sequence[Document], touch: Touch) -> list[Document]:
+    """Replace documents by collages: every section's text is that of a section of a random document."""
+    changed = list(documents)
+    for place in touch.choose(len(documents)).tolist():
+        sections = []
+        for section in documents[place].sections:
+            donor = documents[int(touch.rng.integers(len(documents)))]
+            source = donor.sections[int(touch.rng.integers(len(donor.sections)))]
+            sections.append(Section(section.title, source.text))
+        changed[place] = replace(documents[place], sections=tuple(sections))
+    return changed
 
 
 @declare("documents", keeps_length=False, dose=0.5, position="beginning", twin="shuffle_documents", joins=True)

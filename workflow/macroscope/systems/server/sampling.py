@@ -22,8 +22,7 @@ from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons,
 from macroscope.systems.prompts import Prompt, read_prompts
 from macroscope.systems.resume import PartialFile
 from macroscope.systems.server import ServerSystem
-from macroscope.systems.server.answers import Completion, ServerData
-from macroscope.systems.server.completions import Server
+from macroscope.systems.server.completions import Completion, Server, ServerData
 
 log = logging.getLogger("macroscope")
 

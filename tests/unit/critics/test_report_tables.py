@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from macroscope.critics.table_cells import format_cell, format_with_interval
+from macroscope.critics.report_tables import format_cell, format_with_interval
 
 NAN = float("nan")
 

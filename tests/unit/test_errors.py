@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from macroscope import critics as room
-from macroscope.containment import PluginError, blame_plugins, contain_import, describe
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, PluginError, blame_plugins, contain_import, describe
 
 from ..plugins import CRITIC, WORK, install
 

@@ -10,8 +10,7 @@ from scipy.stats import chisquare
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.counts import MISSING
-from macroscope.systems.ngram.generation import sample_ngram
-from macroscope.systems.ngram.sampling import NgramSampler
+from macroscope.systems.ngram.generation import NgramSampler, sample_ngram
 from macroscope.systems.ngram.training import count_train_split
 from macroscope.systems.tokenizer import split_words
 

@@ -5,11 +5,16 @@ import pytest
 from scipy import sparse
 from scipy.special import zeta
 
-from macroscope.critics.tendencies.law_tests import fitted_law_p_value, reference_law_p_value, sample_zipf_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, rank_counts
-from macroscope.critics.tendencies.ranking import expected_mean_log_rank, zipf_exponent
 from macroscope.critics.tendencies.vocabulary import collection_rows
+from macroscope.critics.tendencies.zipf import (
+    expected_mean_log_rank,
+    fitted_law_p_value,
+    reference_law_p_value,
+    sample_zipf_counts,
+    zipf_exponent,
+)
 
 
 def mean_log_rank(counts):

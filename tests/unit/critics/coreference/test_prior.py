@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.critics.coreference.explanation import BEGIN, rank_differences
 from macroscope.critics.coreference.latents import encode_chains
-from macroscope.critics.coreference.ngram_tables import BEGIN, rank_differences
-from macroscope.critics.coreference.ngrams import FLOOR, ChainModel
-from macroscope.critics.coreference.prior import ChainPrior
+from macroscope.critics.coreference.prior import FLOOR, ChainModel, ChainPrior
 from macroscope.critics.coreference.windows import (
     NO_ENTITY,
     PAD,
