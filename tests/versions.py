@@ -31,7 +31,7 @@ Line = tuple[str, str]
 ROOTS = {"macroscope": PACKAGE, "tests": REPOSITORY / "tests"}
 EXEMPT = {
     # Messages, bars of progress, how files are written, and what calls stages.
-    *("cli", "containment", "errors", "extras", "files", "jobs", "printing", "progress", "registry", "stages"),
+    *("cli", "errors", "extras", "files", "jobs", "printing", "progress", "registry", "stages"),
     "strict_yaml",
 }
 """Modules of the package, with their submodules, that compute nothing."""
