@@ -13,6 +13,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "models": ("accelerate", "bert_score", "bm25s", "nltk", "safetensors", "sklearn", "torch", "transformers"),
     "languages": ("tomotopy",),
     "kenlm": ("kenlm",),
+    "spacy": ("spacy",),
     "datasets": ("datasets",),
 }
 """Name of an extra -> packages that it brings and that this package imports."""

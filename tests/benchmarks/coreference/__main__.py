@@ -30,10 +30,11 @@ def evaluate(
     gold: Annotated[Path | None, typer.Option(help="Gold clusters.")] = None,
     ranker: Annotated[str, typer.Option(help="Ranker of antecedents: learnt, or sieve.")] = "learnt",
     weights: Annotated[Path | None, typer.Option(help="Weights of another learnt ranker (JSON).")] = None,
+    pipeline: Annotated[str | None, typer.Option(help="Pipeline of spaCy for names and noun phrases.")] = None,
     output: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
 ) -> None:
     """Measure F1 of GAP; MUC, B3, CEAF-e, LEA and the CoNLL mean of gold clusters."""
-    table = evaluate_resolver(gap, gold, ranker, weights)
+    table = evaluate_resolver(gap, gold, ranker, weights, pipeline)
     if output is not None:
         write_output(table, output)
     print_table(table, as_json=False)

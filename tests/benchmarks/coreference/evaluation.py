@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,16 +23,25 @@ from macroscope.critics.coreference.rules.pronouns import (
     load_ranker,
 )
 from macroscope.critics.coreference.rules.resolve import resolve_text, resolve_words
+from macroscope.critics.coreference.rules.words import add_annotation
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
+from macroscope.natural_language.spacy_pipeline import annotate, pin
 from macroscope.progress import progress
 
 RANKERS = ("learnt", "sieve")
 HELD_OUT, TRAINED_ON = "held out", "trained on"
 
 
-def evaluate_resolver(gap: Path | None, gold: Path | None, ranker: str, weights: Path | None) -> pd.DataFrame:
+def evaluate_resolver(
+    gap: Path | None, gold: Path | None, ranker: str, weights: Path | None, pipeline: str | None = None
+) -> pd.DataFrame:
     """Evaluate the resolver, separately on held-out texts and on texts that its ranker was trained on.
+
+    Parameters
+    ----------
+    pipeline
+        Pipeline of spaCy that gives names and noun phrases; of gold documents, words and sentences are the gold ones.
 
     Returns
     -------
@@ -48,14 +59,20 @@ def evaluate_resolver(gap: Path | None, gold: Path | None, ranker: str, weights:
         raise MacroscopeError("no gold data to measure on; give --gap, --gold, or both")
     if ranker not in RANKERS:
         raise MacroscopeError(f"--ranker {ranker}: no such ranker; choose one of {', '.join(RANKERS)}")
+    pipeline = pin(pipeline) if pipeline else None
     learnt = load_ranker(weights or WEIGHTS)
     choose: Choose = choose_by_sieve if ranker == "sieve" else learnt
     rows: list[tuple[str, str, int, *Row]] = []
     if gap is not None:
         for part, examples in _split_by_training(read_examples(gap), lambda example: example.text, learnt):
-            rows += [(gap.name, part, len(examples), *row) for row in _evaluate_gap(examples, choose)]
+            rows += [(gap.name, part, len(examples), *row) for row in _evaluate_gap(examples, choose, pipeline)]
     if gold is not None:
         documents = read_gold(gold)
+        if pipeline is not None:
+            annotated = zip(documents, annotate(map(join_words, documents), pipeline), strict=True)
+            documents = [
+                replace(document, words=add_annotation(document.words, given)) for document, given in annotated
+            ]
         for part, part_documents in _split_by_training(documents, join_words, learnt):
             rows += [(gold.name, part, len(part_documents), *row) for row in _evaluate_gold(part_documents, choose)]
         perplexities = compute_chain_perplexities(documents, choose)
@@ -93,11 +110,14 @@ Row = tuple[str, float | None, float | None, float | None, float | None]
 """Measure, precision, recall, F1, value."""
 
 
-def _evaluate_gap(examples: Sequence[Example], choose: Choose) -> list[Row]:
+def _evaluate_gap(examples: Sequence[Example], choose: Choose, pipeline: str | None) -> list[Row]:
     tracked = progress(examples, "resolve GAP", unit="examples")
-    scores = score_gap(
-        examples, [match_names(example, resolve_text(example.id, example.text, choose)) for example in tracked]
+    annotations = annotate((example.text for example in examples), pipeline) if pipeline else repeat(None)
+    resolved = (
+        resolve_text(example.id, example.text, choose, annotation)
+        for example, annotation in zip(tracked, annotations, strict=False)
     )
+    scores = score_gap(examples, list(map(match_names, examples, resolved)))
     rows = [_percent_row(f"GAP {name}", score) for name, score in scores.items()]
     masculine = scores["masculine"].f1
     ratio = scores["feminine"].f1 / masculine if masculine else float("nan")

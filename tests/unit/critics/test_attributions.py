@@ -17,7 +17,7 @@ from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.languages.attribution import mark_words as languages_marks
 from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.narrative.scoring import locate_sentences
-from macroscope.critics.narratives import split_document
+from macroscope.critics.narratives import split_documents
 from macroscope.critics.strings.attribution import Halves
 from macroscope.critics.strings.attribution import mark_words as strings_marks
 from macroscope.critics.strings.estimators import NgramEstimator
@@ -63,7 +63,7 @@ def test_sentences_are_located():
     text = document("  One  fish. Two fish!\n\nRed\u00a0fish?", "", " \n", 'Blue fish … He said: "No." ')
     spans = locate_sentences(text, "en")
     sentences = [" ".join(sentence.split()) for sentence in quoted(text, [(span,) for span in spans])]
-    assert sentences == split_document(text, "en", from_source=False)
+    assert sentences == next(split_documents([text], "en", from_source=False))[1]
 
 
 def test_words_are_located():

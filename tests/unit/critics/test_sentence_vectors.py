@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from macroscope.critics import sentence_embedding
-from macroscope.critics.narratives import PackedTexts, VectorRows, split_document, split_narratives
+from macroscope.critics.narratives import PackedTexts, VectorRows, split_documents, split_narratives
 from macroscope.critics.sentence_embedding import SentenceEmbedder, embed_sentences, load_sentence_encoder
 from macroscope.critics.sentence_encoding import SentenceEncoding
 from macroscope.critics.sentence_vectors import KnownSentences, SentenceVectors, read_corpus_narratives
@@ -140,8 +140,9 @@ def test_texts_without_a_sentence_have_no_embeddings(counting, tmp_path):
 
 def test_sentences_of_a_source_are_used_for_a_corpus_and_never_for_a_system():
     given = story("a", "It rained. And  how", "it\train was.")
-    assert split_document(given, "en") == ["It rained. And how", "it rain was."]
-    assert split_document(given, "en", from_source=False) == ["It rained.", "And how it rain was."]
+    assert list(split_documents([given], "en")) == [(given, ["It rained. And how", "it rain was."])]
+    ((_, split),) = split_documents([given], "en", from_source=False)
+    assert split == ["It rained.", "And how it rain was."]
 
 
 @pytest.mark.slow

@@ -42,6 +42,7 @@ class CrossFittedOptions(Options):
 
     def check(self, place: str, config: ConfigView) -> None:
         """Check that a cross-fitted critic may compare systems with all documents of the corpus."""
+        super().check(place, config)
         control = config.systems.get(CONTROL)
         if self.folds > 1 and not (control is not None and control.is_whole_corpus()):
             raise ValueError(

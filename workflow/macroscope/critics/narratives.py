@@ -2,8 +2,9 @@
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, tee
 from typing import overload
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from macroscope.arrays import release_pages
 from macroscope.documents import Document
-from macroscope.natural_language.sentences import split_sentences
+from macroscope.natural_language.sentences import split_texts
 
 Integers = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.floating]
@@ -92,20 +93,31 @@ class VectorRows:
         return vectors.reshape(*rows.shape, self.width)
 
 
-def split_document(document: Document, language: str, from_source: bool = True) -> list[str]:
-    """Split a document into sentences, each one line without surrounding white space.
+def split_documents(
+    documents: Iterable[Document], language: str, from_source: bool = True
+) -> Iterator[tuple[Document, list[str]]]:
+    """Yield each document and its sentences, each one line without surrounding white space.
 
     Parameters
     ----------
+    language
+        Code of the language, or name of a pipeline; see `natural_language.sentences.split_texts`.
     from_source
         Whether to use the sentences that the document's source gives, if any. Judged texts are always split by the
         same rules, since a system's texts have no such sentences.
     """
-    if from_source and document.sentences is not None:
-        sentences: Iterable[str] = document.sentences
-    else:
-        sentences = (sentence for section in document.sections for sentence in split_sentences(section.text, language))
-    return [line for sentence in sentences if (line := " ".join(sentence.split()))]
+
+    def given(document: Document) -> Sequence[str] | None:
+        return document.sentences if from_source else None
+
+    documents, ahead = tee(documents)
+    texts = (section.text for document in ahead if given(document) is None for section in document.sections)
+    split = split_texts(texts, language)
+    for document in documents:
+        sentences: Iterable[str] | None = given(document)
+        if sentences is None:
+            sentences = chain.from_iterable(islice(split, len(document.sections)))
+        yield document, [line for sentence in sentences if (line := " ".join(sentence.split()))]
 
 
 @dataclass(frozen=True)
@@ -160,11 +172,11 @@ class Narratives:
 
 
 def split_narratives(documents: Iterable[Document], language: str, from_source: bool = True) -> Narratives:
-    """Split documents into sentences; see `split_document`."""
+    """Split documents into sentences; see `split_documents`."""
     ids, splits, openings, sentences = [], [], [], PackedTexts()
     starts = [0]
-    for document in documents:
-        sentences += split_document(document, language, from_source)
+    for document, of_document in split_documents(documents, language, from_source):
+        sentences += of_document
         ids.append(document.id)
         splits.append(sys.intern(document.split))  # one string for all of them
         openings.append(document.opening)

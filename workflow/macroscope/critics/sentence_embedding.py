@@ -54,7 +54,7 @@ def embed_sentences(
         parts = folder / "parts"
         with parts.open("wb") as stream:
             for batch in texts.batches():
-                narratives = split_narratives(batch, language, from_source=documents is not None)
+                narratives = split_narratives(batch, options.segmenter(language), from_source=documents is not None)
                 vectors, cut = embedder.embed(narratives.sentences)
                 stream.write(np.hstack([vectors, cut[:, None].astype(np.float16)]).tobytes())
                 ids += narratives.ids

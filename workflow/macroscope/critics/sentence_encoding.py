@@ -5,13 +5,13 @@ from typing import Any, Literal
 from zlib import crc32
 
 from macroscope.models import Precision
-from macroscope.options import Options
+from macroscope.natural_language.spacy_pipeline import PipelineOptions
 from macroscope.stages import Stage
 
 STAGE = Stage(
     "macroscope.critics.sentence_embedding:embed_sentences",
     inputs="documents? texts? known_sentences? language",
-    options="encoder pooling max_tokens precision",
+    options="encoder pooling max_tokens precision language_pipeline",
     model_option="encoder",
     minutes=480,
     folder=True,
@@ -23,8 +23,8 @@ CORPUS = "split.all"
 """Placeholder, instead of a system's name, for all documents of a corpus; not a valid name of a system."""
 
 
-class SentenceEncoding(Options):
-    """Options of embedding a sentence; see `critics.text_encoder.TextEncoder`."""
+class SentenceEncoding(PipelineOptions):
+    """Options of splitting texts into sentences and embedding these; see `critics.text_encoder.TextEncoder`."""
 
     encoder: str
     pooling: Literal["mean", "first"]
@@ -34,7 +34,7 @@ class SentenceEncoding(Options):
     @property
     def name(self) -> str:
         """Return the name of the folder with the vectors."""
-        return f"{crc32(self.model_dump_json().encode()):08x}"
+        return f"{crc32(self.model_dump_json(exclude_none=True).encode()):08x}"
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,9 @@ class SentenceReading:
 
 
 def encoding_of(options: Any, **changes: Any) -> SentenceEncoding:
-    """Return the encoding of a critic's options, which have the same fields, with changes."""
-    return SentenceEncoding(**{name: getattr(options, name) for name in SentenceEncoding.model_fields} | changes)
+    """Return the encoding of a critic's options, which have fields of the same names, with changes."""
+    names = SentenceEncoding.model_fields.keys() & type(options).model_fields
+    return SentenceEncoding(**{name: getattr(options, name) for name in names} | changes)
 
 
 def vectors_folder(results: str, corpus: str, encoding: SentenceEncoding, collection: str) -> str:

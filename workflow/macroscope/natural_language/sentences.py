@@ -1,8 +1,11 @@
 """Segmentation of texts into sentences."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 from sentencex import segment
+
+from macroscope.natural_language.spacy_pipeline import is_pipeline, split_by_pipeline
 
 _SPACE = re.compile(r"\s")
 _LINES = re.compile(r"[^\n]{20000,}?(?:[.!?]\s|[。！？])|[^\n]*\n|[^\n]+")
@@ -18,13 +21,15 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
     Parameters
     ----------
     language
-        ISO 639-1 code; an unknown language is split by the rules that all languages share.
+        ISO 639-1 code, or the name of a pipeline; an unknown language is split by the rules that all languages share.
 
     Returns
     -------
     list of str
         Sentences, each with the white space after it; joined, they give the text. Empty if the text is white space.
     """
+    if is_pipeline(language):
+        return next(split_by_pipeline([text], language))
     sentences: list[str] = []
     start = 0
     for line in _LINES.findall(text):
@@ -38,3 +43,10 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
             else:
                 sentences.append(piece)
     return sentences if text.strip() else []
+
+
+def split_texts(texts: Iterable[str], language: str) -> Iterator[list[str]]:
+    """Split texts into sentences, in a stream; a pipeline reads them in batches. See `split_sentences`."""
+    if is_pipeline(language):
+        return split_by_pipeline(texts, language)
+    return (split_sentences(text, language) for text in texts)

@@ -24,6 +24,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 
 from macroscope.documents import in_batches
 from macroscope.natural_language.languages import LANGUAGES
+from macroscope.natural_language.spacy_pipeline import is_pipeline, tokenize_word
 
 MAX_CACHED_WORDS = 1 << 19
 """Largest number of cached words in context; the cache is cleared when it would grow beyond."""
@@ -185,8 +186,30 @@ class DictionaryTokens(Tokenizer):
         return {word: (word.lower(),) for word in words}
 
 
+class PipelineTokens(Tokenizer):
+    """Tokenizer of a pipeline of spaCy.
+
+    Parameters
+    ----------
+    pipeline
+        Name of the pipeline.
+    """
+
+    def __init__(self, pipeline: str) -> None:
+        super().__init__()
+        self._pipeline = pipeline
+
+    def _split(self, text: str) -> list[str]:
+        return text.split()
+
+    def _tokenize_words(self, words: list[str]) -> dict[str, Tokens]:
+        return {word: tokenize_word(word, self._pipeline) for word in words}
+
+
 def make_tokenizer(language: str) -> Tokenizer:
-    """Make the tokenizer of a language."""
+    """Make the tokenizer of a language, or of a pipeline of spaCy."""
+    if is_pipeline(language):
+        return PipelineTokens(language)
     has_rules = language in NonbreakingPrefixes().available_langs and LANGUAGES[language].has_spaces
     return MosesTokens(language) if has_rules else DictionaryTokens()
 

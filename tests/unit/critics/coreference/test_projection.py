@@ -93,10 +93,10 @@ def test_external_mentions_need_a_path(options):
 
 
 def test_a_document_on_which_the_resolver_fails_is_counted_and_named(tmp_path, monkeypatch):
-    def fails(name, text, choose):
+    def fails(name, text, choose, annotation):
         if name == "1":
             raise RuntimeError("no")
-        return resolve(name, text, choose)
+        return resolve(name, text, choose, annotation)
 
     resolve = projection.resolve_text
     monkeypatch.setattr(projection, "resolve_text", fails)

@@ -158,7 +158,7 @@ def test_a_killed_job_resumes_after_its_finished_parts(run, tmp_path):
 
 
 def test_a_missing_package_raises_one_sentence(run, tmp_path):
-    (tmp_path / "spacy.py").unlink()
+    (tmp_path / "spacy.py").write_text("raise ModuleNotFoundError('no spaCy', name='spacy')")
     done = run()
     assert done.returncode == 1
     assert done.stderr.startswith(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.narrative.explanation import GAP, PASSAGES, explain, make_passage
+from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from .test_scoring import POINTS, write
@@ -13,6 +14,11 @@ from .test_scoring import POINTS, write
 
 def document(name, sentences, title=None):
     return Document(name, "test", title, (Section(None, " ".join(f"Number {n} is here." for n in range(sentences))),))
+
+
+def write_evidence(folder, latents):
+    texts = Collection(folder / "texts.parquet")
+    explain(texts, latents, folder, options=NarrativeOptions(), language="en", output=folder / "evidence")
 
 
 def pieces_of(places, sentences):
@@ -48,7 +54,7 @@ def test_evidence_of_a_system(tmp_path):
     rows.append((4, 0, [0.0, 0.0, 0.0], [0.99, 0.26, 0.0, 0.0]))
     write_documents(tmp_path / "texts.parquet", documents, Provenance("x"))
     latents = write(tmp_path, rows)
-    explain(Collection(tmp_path / "texts.parquet"), latents, tmp_path, language="en", output=tmp_path / "evidence")
+    write_evidence(tmp_path, latents)
     table = pd.read_csv(tmp_path / "evidence" / "doubtful.csv", keep_default_na=False)
     assert table["id"].tolist() == ["t9", *(f"t{n}" for n in range(8, -1, -1))]
     assert table["task"].tolist() == ["discordant"] + ["missing"] * 9
@@ -63,6 +69,6 @@ def test_evidence_of_a_system(tmp_path):
 def test_a_system_without_doubtful_places_has_no_evidence(tmp_path):
     write_documents(tmp_path / "texts.parquet", [document("t0", 3), document("t1", 1)], Provenance("x"))
     latents = write(tmp_path, [(3, 0, [0.1, 0.1], [0.1] * 3), (1, 0, [], [])])
-    explain(Collection(tmp_path / "texts.parquet"), latents, tmp_path, language="en", output=tmp_path / "evidence")
+    write_evidence(tmp_path, latents)
     assert len(pd.read_csv(tmp_path / "evidence" / "doubtful.csv")) == 0
     assert json.loads((tmp_path / "evidence" / "passages.json").read_text()) == []

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from macroscope.critics.clusters.latents import LATENTS, Vectors
 from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOptions, read_sentences
 from macroscope.critics.latents import key_columns, set_width, vector_column, write_latents
-from macroscope.critics.narratives import split_document
+from macroscope.critics.narratives import split_documents
 from macroscope.critics.sentence_embedding import SentenceEmbedder, load_sentence_encoder
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.documents import Collection, Document
@@ -67,7 +67,7 @@ def embed_by_sentences(documents: Sequence[Document], embedder: SentenceEmbedder
 
     A text without a sentence is embedded as an empty sentence.
     """
-    sentences = [split_document(document, language, from_source=False) or [""] for document in documents]
+    sentences = [of_text or [""] for _, of_text in split_documents(documents, language, from_source=False)]
     starts = np.cumsum([0, *map(len, sentences)])
     vectors, cut = embedder.embed([sentence for of_text in sentences for sentence in of_text])
     unit = vectors.astype(np.float32)

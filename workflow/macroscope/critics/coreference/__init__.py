@@ -9,7 +9,7 @@ Resolvers that need their own environment have rules in workflow/rules/coreferen
 from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
-_RESOLVED = "resolver ranker model mentions domain single"
+_RESOLVED = "resolver ranker model mentions domain single language_pipeline"
 
 CRITIC = Critic(
     options="options:CoreferenceOptions",

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from macroscope.critics.coreference.environment import BUNDLED_PIPELINE
 from macroscope.critics.fold_options import CrossFittedOptions
+from macroscope.natural_language.spacy_pipeline import MENTIONS, PipelineOptions
 from macroscope.options import ConfigView, Options
 
 
@@ -35,8 +36,10 @@ class Domain(Options):
         return pattern
 
 
-class CoreferenceOptions(CrossFittedOptions):
+class CoreferenceOptions(CrossFittedOptions, PipelineOptions):
     """Options of the coreference resolver and of the n-gram model of chains."""
+
+    reads_from_pipeline = MENTIONS
 
     resolver: Literal["rules", "fastcoref", "neuralcoref", "files"] = Field(
         "rules",
@@ -94,6 +97,8 @@ class CoreferenceOptions(CrossFittedOptions):
             raise ValueError(
                 f"'mentions' has other braces than {{corpus}} and {{system}} ({error}); remove them"
             ) from None
+        if self.language_pipeline is not None and self.resolver != "rules":
+            raise ValueError("'language_pipeline' goes with 'resolver: rules'; leave it out")
         if self.folds > 1 and self.resolver != "rules":
             raise ValueError("'folds' goes with 'resolver: rules', which resolves any document; set folds to 1")
         return self

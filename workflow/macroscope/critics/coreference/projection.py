@@ -1,8 +1,9 @@
 """Projection of documents onto chains."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.sentences import split_sentences
+from macroscope.natural_language.spacy_pipeline import annotate
 from macroscope.progress import Progress
 
 
@@ -49,8 +51,8 @@ def _select_part(document: Document, within: str) -> str:
 class Resolver(Protocol):
     """Resolver of documents, which are passed in their order."""
 
-    def __call__(self, document: Document) -> Resolved:
-        """Resolve a document."""
+    def __call__(self, documents: Sequence[Document]) -> Iterator[Resolved]:
+        """Resolve documents."""
 
     def skip(self, document: Document) -> Resolved:
         """Skip a document outside the domain; return it without mentions."""
@@ -87,7 +89,8 @@ def make_resolver(options: CoreferenceOptions, mentions: Path | None, ids: Itera
         By the resolver, if a document is missing in the file of mentions, or occurs twice.
     """
     if options.resolver == "rules":
-        return _RuleResolver(choose_by_sieve if options.ranker == "sieve" else load_ranker())
+        choose = choose_by_sieve if options.ranker == "sieve" else load_ranker()
+        return _RuleResolver(choose, options.language_pipeline)
     assert mentions is not None
     return _FileResolver(mentions, frozenset(ids))
 
@@ -95,10 +98,11 @@ def make_resolver(options: CoreferenceOptions, mentions: Path | None, ids: Itera
 def compute_latents(documents: Sequence[Document], resolve: Resolver, options: CoreferenceOptions) -> pa.Table:
     """Compute the latents of documents, in their order; those outside the domain are not resolved."""
     is_in_domain = make_domain_filter(options.domain)
+    inside = [is_in_domain(document) for document in documents]
+    of_inside = resolve([document for document, in_domain in zip(documents, inside, strict=True) if in_domain])
     rows = []
-    for document in documents:
-        in_domain = is_in_domain(document)
-        resolved = resolve(document) if in_domain else resolve.skip(document)
+    for document, in_domain in zip(documents, inside, strict=True):
+        resolved = next(of_inside) if in_domain else resolve.skip(document)
         chain = build_chain(resolved, document.text, options.single) if resolved.error is None else Chain()
         rows.append(
             {
@@ -122,12 +126,16 @@ class _RuleResolver:
     """Resolver by the embedded rules."""
 
     choose: Choose
+    pipeline: str | None
 
-    def __call__(self, document: Document) -> Resolved:
-        try:
-            return resolve_text(document.id, document.text, self.choose)
-        except Exception as error:  # a failing document must not stop the run; it is counted and named
-            return Resolved(document.id, error=f"{type(error).__name__}: {error}")
+    def __call__(self, documents: Sequence[Document]) -> Iterator[Resolved]:
+        texts = [document.text for document in documents]
+        annotations = annotate(texts, self.pipeline) if self.pipeline else repeat(None)
+        for document, text, annotation in zip(documents, texts, annotations, strict=False):
+            try:
+                yield resolve_text(document.id, text, self.choose, annotation)
+            except Exception as error:  # a failing document must not stop the run; it is counted and named
+                yield Resolved(document.id, error=f"{type(error).__name__}: {error}")
 
     def skip(self, document: Document) -> Resolved:
         return Resolved(document.id)
@@ -142,7 +150,10 @@ class _FileResolver:
         self.waiting: dict[str, Resolved] = {}
         self.passed: set[str] = set()
 
-    def __call__(self, document: Document) -> Resolved:
+    def __call__(self, documents: Sequence[Document]) -> Iterator[Resolved]:
+        return map(self._look_up, documents)
+
+    def _look_up(self, document: Document) -> Resolved:
         while document.id not in self.waiting:
             resolved = next(self.rows, None)
             if resolved is None:

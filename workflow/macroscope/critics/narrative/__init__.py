@@ -12,7 +12,8 @@ their jobs are in plan.py.
 from macroscope.critics.declaration import AttributionScore, Critic, Reading
 from macroscope.stages import Stage
 
-_SENTENCES = "encoder pooling max_tokens precision autoencoders"
+_ENCODING = "encoder pooling max_tokens precision language_pipeline"
+_SENTENCES = f"{_ENCODING} autoencoders"
 _SIMILARITY = "similarity similarity_encoder similarity_layer rescale"
 _DAMAGE = f"sentences damaged intact draws replacements candidates {_SIMILARITY}"
 _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
@@ -96,9 +97,13 @@ CRITIC = Critic(
             minutes=240,
         ),
         "score": Stage("scoring:score", inputs="latents inference"),
-        "explain": Stage("explanation:explain", inputs="texts latents inference language", folder=True),
+        "explain": Stage(
+            "explanation:explain", inputs="texts latents inference language", options="language_pipeline", folder=True
+        ),
         "compare": Stage("comparison:compare_latents", inputs="control_latents latents inference resampling"),
-        "attribute": Stage("scoring:attribute", inputs="texts latents inference language"),
+        "attribute": Stage(
+            "scoring:attribute", inputs="texts latents inference language", options="language_pipeline"
+        ),
         "overview": Stage("figures:plot", inputs="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",
@@ -108,7 +113,7 @@ CRITIC = Critic(
         "embed_by_autoencoder": Stage(
             "embedding:embed_by_autoencoder",
             inputs="autoencoder documents? texts? language",
-            options="encoder pooling max_tokens precision",
+            options=_ENCODING,
             model_option="encoder",
             minutes=480,
             folder=True,
@@ -116,7 +121,7 @@ CRITIC = Critic(
         "retrieve": Stage(
             "corruption:retrieve",
             inputs="documents language seed shard shards threads",
-            options="sentences damaged intact draws replacements candidates retrieval_shards",
+            options="sentences damaged intact draws replacements candidates retrieval_shards language_pipeline",
             megabytes=8000,
             minutes=240,
             threads=2,
@@ -124,7 +129,7 @@ CRITIC = Critic(
         "corrupt": Stage(
             "corruption:corrupt",
             inputs="documents retrieved? checked? language seed task",
-            options=f"encoder {_DAMAGE}",
+            options=f"encoder language_pipeline {_DAMAGE}",
             model_option="encoder",
             minutes=480,
         ),
@@ -156,7 +161,7 @@ CRITIC = Critic(
         "infill": Stage(
             "infilling:infill",
             inputs="documents detector embeddings corrupted autoencoder wordnet? language resampling task",
-            options="generation",
+            options="generation language_pipeline",
             megabytes=8000,
             minutes=480,
             folder=True,

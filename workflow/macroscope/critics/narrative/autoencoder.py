@@ -117,7 +117,7 @@ def train_autoencoder(
     """
     launch(processes)
     autoencoder_options = options.autoencoders[name]
-    narratives = read_corpus_narratives(documents, language)
+    narratives = read_corpus_narratives(documents, options.segmenter(language))
     chosen = [s for n in narratives.of_split("train") for s in _sentences_of(narratives, n)]
     sentences = _sample_sentences(list(dict.fromkeys(chosen)), autoencoder_options.most_sentences, seed)
     if len(sentences) < 2:

@@ -46,7 +46,7 @@ def retrieve(
 
     The table has the columns `split`, `numbers` and `scores` (see `distractors.Matches`); splits follow each other.
     """
-    narratives = read_corpus_narratives(documents, language)
+    narratives = read_corpus_narratives(documents, options.segmenter(language))
     tables = []
     for split in (*SPLITS, HELD_OUT):
         work = _Work.of(
@@ -89,7 +89,7 @@ def corrupt(
     checked
         Segments that people have checked, in place of the test split's; see `checked_segments`.
     """
-    narratives = read_corpus_narratives(documents, language)
+    narratives = read_corpus_narratives(documents, options.segmenter(language))
     examples, counts = corrupt_splits(narratives, options, task, seed, retrieved)
     if checked is not None:
         segments = read_lines(CheckedSegment, checked)

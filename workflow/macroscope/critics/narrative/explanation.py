@@ -10,7 +10,8 @@ import pandas as pd
 from macroscope.critics.latents import stream_latents
 from macroscope.critics.narrative.latents import LATENTS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
-from macroscope.critics.narratives import split_document
+from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.critics.narratives import split_documents
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
@@ -22,14 +23,16 @@ GAP = "▿"
 """Mark in a passage at which a sentence seems to be missing."""
 
 
-def explain(texts: Collection, latents: Path, inference: Path, *, language: str, output: Path) -> None:
+def explain(
+    texts: Collection, latents: Path, inference: Path, *, options: NarrativeOptions, language: str, output: Path
+) -> None:
     """Write the evidence of a system: doubtful.csv and passages.json.
 
     doubtful.csv lists the places at or above the threshold, the most probable first, at most one per narrative and
     task: id, task, probability, before, after (the sentences around the gap, or the sentence and the one before it).
     passages.json has the narratives with the largest share of such places, as the report shows them.
     """
-    points = read_operating_points(inference)
+    points, segmenter = read_operating_points(inference), options.segmenter(language)
     rows, worst = [], []
     for table in stream_latents(latents, LATENTS):
         for row in table.to_pandas().to_dict("records"):
@@ -46,12 +49,13 @@ def explain(texts: Collection, latents: Path, inference: Path, *, language: str,
         rows = sorted(rows, key=lambda entry: -entry[2])[:DOUBTFUL]
         worst = sorted(worst, key=lambda entry: -entry[0])[:PASSAGES]
     ids = {row[0] for row in rows} | {entry[1] for entry in worst}
-    documents = {document.id: document for document in texts if document.id in ids}
-    sentences = {name: split_document(document, language, from_source=False) for name, document in documents.items()}
+    chosen = (document for document in texts if document.id in ids)
+    split = {document.id: (document, lines) for document, lines in split_documents(chosen, segmenter, False)}
+    sentences = {name: lines for name, (_, lines) in split.items()}
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(_doubtful_table(rows, sentences), folder / "doubtful.csv")
-        passages = [make_passage(documents[name], sentences[name], places, points) for _, name, places in worst]
+        passages = [make_passage(*split[name], places, points) for _, name, places in worst]
         write_json(folder / "passages.json", passages)
 
 

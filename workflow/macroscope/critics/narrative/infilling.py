@@ -57,7 +57,7 @@ def infill(
     MacroscopeError
         If the test split has no damaged segments.
     """
-    narratives = read_corpus_narratives(documents, language, embeddings)
+    narratives = read_corpus_narratives(documents, options.segmenter(language), embeddings)
     test = read_examples(corrupted)[0].get("test")
     if test is None or not test.damaged.any():
         raise MacroscopeError(

@@ -55,7 +55,7 @@ def train(
 def _read_narratives(documents: Path, embeddings: Path | None, options: NarrativeOptions, language: str) -> Narratives:
     """Read the narratives of the corpus, with the embeddings that are given or, if a judge reads them, computed."""
     if embeddings is not None:
-        return read_corpus_narratives(documents, language, embeddings)
+        return read_corpus_narratives(documents, options.segmenter(language), embeddings)
     from macroscope.critics.narrative.training import read_embedded_corpus
 
     return read_embedded_corpus(documents, language, options)

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from macroscope.critics.sentence_encoding import SentenceReading, encoding_of
 from macroscope.models import ModelName, Precision
+from macroscope.natural_language.spacy_pipeline import PipelineOptions
 from macroscope.options import CONTROL, ConfigView, Name, Options, UserPath, require_name
 
 Task = Literal["missing", "discordant"]
@@ -140,7 +141,7 @@ class GenerationOptions(Options):
     )
 
 
-class NarrativeOptions(Options):
+class NarrativeOptions(PipelineOptions):
     """Options of the narrative critic: detectors of missing and of discordant sentences."""
 
     tasks: list[Task] = Field(
@@ -252,6 +253,7 @@ class NarrativeOptions(Options):
             If a task is repeated, damage does not fit, a name is missing or reserved, or the control is the split
             'valid'.
         """
+        super().check(place, config)
         if len(set(self.tasks)) < len(self.tasks):
             raise ValueError(f"{place}.tasks: a task is listed twice; list each once")
         for corpus, files in self.test_segments.items():

@@ -51,7 +51,7 @@ def project(
 
     def tables() -> Iterator[pa.Table]:
         for batch in batches:
-            narratives = split_narratives(batch, language, from_source=False)
+            narratives = split_narratives(batch, options.segmenter(language), from_source=False)
             if embedder is not None:
                 narratives = narratives.with_vectors(*embedder.embed(narratives.sentences))
             yield _latents_table(narratives, detectors, order, scales)

@@ -20,6 +20,7 @@ from macroscope.critics.attributions import Attribution, Span, write_attribution
 from macroscope.critics.latents import stream_latents, write_scores
 from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, ORDER, ORDER_MODEL
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
+from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.documents import Collection, Document
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.statistics.columns import NUMBERS
@@ -99,12 +100,14 @@ def _masked(condition: np.ndarray, values: Any) -> np.ndarray:
     return np.where(condition, values, np.nan)
 
 
-def attribute(texts: Collection, latents: Path, inference: Path, *, language: str, output: Path) -> None:
+def attribute(
+    texts: Collection, latents: Path, inference: Path, *, options: NarrativeOptions, language: str, output: Path
+) -> None:
     """Attribute its incoherence to each narrative, marking places above the thresholds; see `critics.attributions`."""
     points = read_operating_points(inference)
     records = chain.from_iterable(table.to_pandas().to_dict("records") for table in stream_latents(latents, LATENTS))
     rows = (
-        Attribution(row["id"], row[INCOHERENCE], list(find_marks(document, row, points, language)))
+        Attribution(row["id"], row[INCOHERENCE], list(find_marks(document, row, points, options.segmenter(language))))
         for document, row in zip(texts, records, strict=True)
     )
     write_attributions(rows, output)
@@ -134,7 +137,7 @@ def find_marks(
 
 
 def locate_sentences(document: Document, language: str) -> list[Span]:
-    """Return the places of the sentences of `narratives.split_document`, without surrounding white space."""
+    """Return the places of the sentences of `narratives.split_documents`, without surrounding white space."""
     places = []
     for number, section in enumerate(document.sections):
         offset = 0

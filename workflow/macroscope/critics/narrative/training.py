@@ -93,7 +93,7 @@ def train_detector(
         Number of GPUs to train on, one process each.
     """
     launch(processes)
-    narratives = read_corpus_narratives(documents, language, embeddings)
+    narratives = read_corpus_narratives(documents, options.segmenter(language), embeddings)
     examples, counts = read_examples(corrupted)
     segments = read_lines(CheckedSegment, checked) if checked else []
     training = _Training(narratives, options, name, task, seed, checkpoints)
@@ -128,7 +128,7 @@ def pretrain(
         raise MacroscopeError(
             "pretraining: no corpus is given to pre-train on; set 'pretraining' of the narrative critic"
         )
-    narratives = read_corpus_narratives(documents, language, embeddings)
+    narratives = read_corpus_narratives(documents, options.segmenter(language), embeddings)
     examples, counts = corrupt_for_pretraining(narratives, options, pretraining, task, seed, threads)
     # Retrieval with several threads leaves torch a thread pool that makes training many times slower; renew it.
     use_threads(threads)
@@ -140,7 +140,7 @@ def pretrain(
 
 def read_embedded_corpus(documents: Path, language: str, options: NarrativeOptions) -> Narratives:
     """Read the narratives of a corpus, with embeddings if the judge reads them."""
-    narratives = read_corpus_narratives(documents, language)
+    narratives = read_corpus_narratives(documents, options.segmenter(language))
     if options.detector.level == "token":
         return narratives
     return narratives.with_vectors(*sentence_embedder(options).embed(narratives.sentences))

@@ -75,7 +75,7 @@ CRITIC = Critic(
         "project": Stage(
             "projection:project",
             inputs="texts language signature",
-            options="unit language tokenizer",
+            options="unit language tokenizer language_pipeline",
             megabytes=4000,
             minutes=240,
         ),

@@ -5,11 +5,14 @@ from typing import Literal
 from pydantic import Field
 
 from macroscope.natural_language.languages import LanguageCode
-from macroscope.options import ConfigView, Options, require_name
+from macroscope.natural_language.spacy_pipeline import TOKENS, PipelineOptions
+from macroscope.options import ConfigView, require_name
 
 
-class TendenciesOptions(Options):
+class TendenciesOptions(PipelineOptions):
     """Statistical tendencies of text (meister2021)."""
+
+    reads_from_pipeline = TOKENS
 
     unit: Literal["document", "section", "line"] = Field(
         "document", description="Unit of text whose length and types are counted (paper: a line of Wikipedia)."
@@ -19,7 +22,8 @@ class TendenciesOptions(Options):
     )
     tokenizer: Literal["moses"] = Field(
         "moses",
-        description="Tokenizer: the rules of Moses, then lower case; ICU's in languages that Moses has no rules for.",
+        description="Tokenizer: the rules of Moses, then lower case; ICU's in languages that Moses has no rules for."
+        " `language_pipeline` replaces it.",
     )
     ranks: int = Field(10000, ge=1, description="Number of ranks in the rank-frequency distances (paper: 10,000).")
     min_texts_per_length: int = Field(
@@ -59,6 +63,7 @@ class TendenciesOptions(Options):
         MacroscopeError
             If a name is not that of such a system.
         """
+        super().check(place, config)
         names = {name for name, system in config.systems.items() if system.kind == "training_texts"}
         for number, name in enumerate(self.training_samples):
             require_name(name, names, f"{place}.training_samples[{number}]", "system of kind training_texts")

@@ -38,6 +38,8 @@ class Text(NamedTuple):
 
 
 Texts = list[Text]
+Task = tuple[Texts, str, str | None]
+"""Texts, the code of their language, and the name of a pipeline if there is one."""
 
 
 def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path, signature: str = "") -> None:
@@ -55,7 +57,8 @@ def project(texts: Collection, *, language: str, options: TendenciesOptions, out
     size = documents_per_block(texts.total)
     processes = min(usable_cores(), -(-len(texts) // _DOCUMENTS_PER_TASK))
     schema = LATENTS.with_metadata({BLOCK_KEY: str(size).encode()})
-    tasks = ((batch, options.language or language) for batch in _split_into_tasks(texts, options.unit, size))
+    codes = options.language or language, options.language_pipeline
+    tasks = ((batch, *codes) for batch in _split_into_tasks(texts, options.unit, size))
     with ExitStack() as stack:
         write_latents(output, schema, _compute_latents_in_parallel(tasks, processes, stack), signature)
 
@@ -84,9 +87,7 @@ def _split_into_texts(document: Document, unit: str) -> Iterator[tuple[str, str]
     yield from ((key_of_text(part, document.prompt), part) for part in parts)
 
 
-def _compute_latents_in_parallel(
-    tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack
-) -> Iterator[pa.Table]:
+def _compute_latents_in_parallel(tasks: Iterator[Task], processes: int, stack: ExitStack) -> Iterator[pa.Table]:
     """Yield the latents of each task in order, with a bounded number of tasks in flight."""
     if processes <= 1:
         yield from map(_compute_latents, tasks)
@@ -102,10 +103,10 @@ def _tokenizer(language: str) -> Tokenizer:
     return make_tokenizer(language)
 
 
-def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
+def _compute_latents(task: Task) -> pa.Table:
     """Compute the latents of the texts of one task."""
-    texts, language = task
-    tokenize = _tokenizer(language)
+    texts, language, pipeline = task
+    tokenize = _tokenizer(pipeline or language)
     batch = tokenize([text.text for text in texts])
     blocks = np.array([text.block for text in texts], dtype=np.int64)
     columns: dict[str, Any] = dict(count_features(batch, stop_words(language)))

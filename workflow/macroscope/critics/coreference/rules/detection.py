@@ -81,6 +81,8 @@ class Detector:
 
     def __init__(self, text: Words, lexicon: Lexicon) -> None:
         self.words, self.lexicon = text.words, lexicon
+        self.persons, self.phrases = text.persons, text.phrases
+        self.in_persons = {at for first, last in text.persons.items() for at in range(first, last)}
         self.lower = [word.lower() for word in text.words]
         self.flags = [lexicon.flags.get(word, 0) for word in self.lower]
         self.upper = [word[0].isupper() for word in text.words]
@@ -151,7 +153,12 @@ class Detector:
     # ---- names ---------------------------------------------------------------------------------------------------
 
     def _name(self, at: int) -> int:
-        """Add the longest name from this word on; return the index of the word after it."""
+        """Add the name that a pipeline has found, or else the longest from this word on; return where it ends."""
+        if at in self.persons and self.lower[at] not in self.lexicon.pronouns:
+            last = self.persons[at]
+            last -= last - 1 > at and self.lower[last - 1] in _POSSESSIVE
+            self._take_name(at, last)
+            return last
         last = at + 1
         while last < min(len(self.words), at + LONGEST_NAME) and last not in self.opens:
             if self._is_capital(last) and self.lower[last] not in self.lexicon.pronouns:
@@ -191,17 +198,20 @@ class Detector:
             return
         gender = self._title_gender(words[:titles]) or self.lexicon.name_gender.get(words[titles], UNKNOWN)
         is_known = titles > 0 or bool(flags[0] & FIRST_NAME) or bool(flags[titles] & FIRST_NAME)
-        foreign = any(flag & NOT_PERSON for flag in flags[titles:]) or any(w.isdigit() for w in words)
+        is_person = last - 1 in self.in_persons
+        foreign = not is_person and (
+            any(flag & NOT_PERSON for flag in flags[titles:]) or any(w.isdigit() for w in words)
+        )
         if foreign and not is_known:
             return
         if foreign and flags[-1] & NOT_PERSON and not titles and len(words) > 1 and not flags[-1] & FIRST_NAME:
             return  # "Victoria Station"
         before = self.lower[first - 1] if first and first not in self.opens else ""
-        if not is_known and (
+        if not (is_known or is_person) and (
             before == "the" or (self.words[first].isupper() and len(words[0]) > 1 and len(words) == 1)
         ):
             return  # "the Senate", "NATO"
-        person = CERTAIN if is_known else POSSIBLE
+        person = CERTAIN if is_known or is_person else POSSIBLE
         head = last - 1
         self._add(first, last, head, NAME, gender, self._role(first, last), person, tuple(words[titles:]))
 
@@ -234,17 +244,7 @@ class Detector:
         """Add the noun phrase with this head: back to its determiner, or to the possessive before it."""
         if head + 1 < len(self.words) and self.flags[head + 1] & NOUN and head + 1 not in self.opens:
             return  # "police officer": the next word is the head
-        first = head
-        while first > 0 and head - first < LONGEST_NOMINAL and first not in self.opens:
-            before = self.flags[first - 1]
-            if before & DETERMINER or self.lower[first - 1] in _POSSESSIVE:
-                first -= 1
-                break
-            if before & (STOP | PREPOSITION | CONJUNCTION | VERB) or not self.words[first - 1][0].isalpha():
-                break
-            first -= 1
-        else:
-            first = head
+        first = self._begin_phrase(head)
         determined = bool(self.flags[first] & DETERMINER) or self.lower[first] in _POSSESSIVE
         if not determined:
             first = head
@@ -259,6 +259,21 @@ class Detector:
         begin = first if self.lower[first] not in _POSSESSIVE else owner.first if owner else head
         last = head + 1
         self._add(begin, last, head, NOMINAL, gender, self._role(begin, last), CERTAIN, key, owner, definite)
+
+    def _begin_phrase(self, head: int) -> int:
+        """Return the first word of a noun phrase: a pipeline's, or else back to a determiner or a possessive."""
+        first = self.phrases.get(head, head)
+        if self.flags[first] & DETERMINER and not any(word in _POSSESSIVE for word in self.lower[first:head]):
+            return first
+        first = head
+        while first > 0 and head - first < LONGEST_NOMINAL and first not in self.opens:
+            before = self.flags[first - 1]
+            if before & DETERMINER or self.lower[first - 1] in _POSSESSIVE:
+                return first - 1
+            if before & (STOP | PREPOSITION | CONJUNCTION | VERB) or not self.words[first - 1][0].isalpha():
+                return first
+            first -= 1
+        return head
 
     # ---- all -----------------------------------------------------------------------------------------------------
 

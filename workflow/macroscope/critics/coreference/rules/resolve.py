@@ -16,9 +16,10 @@ from macroscope.critics.coreference.rules.names import find_entity_of_name, find
 from macroscope.critics.coreference.rules.pronouns import Choose, make_context
 from macroscope.critics.coreference.rules.speakers import assign_speakers
 from macroscope.critics.coreference.rules.words import Words, tokenize
+from macroscope.natural_language.spacy_pipeline import Annotation
 
 
-def resolve_text(name: str, text: str, choose: Choose) -> Resolved:
+def resolve_text(name: str, text: str, choose: Choose, annotation: Annotation | None = None) -> Resolved:
     """Resolve a document.
 
     Parameters
@@ -30,8 +31,10 @@ def resolve_text(name: str, text: str, choose: Choose) -> Resolved:
     choose
         Function that finds the antecedent of a third-person pronoun: `pronouns.choose_by_sieve` or a
         `pronouns.Ranker`.
+    annotation
+        Sentences, names and noun phrases of the text by a pipeline.
     """
-    return resolve_tokenized(name, tokenize(text), choose)
+    return resolve_tokenized(name, tokenize(text, annotation=annotation), choose)
 
 
 def resolve_tokenized(name: str, words: Words, choose: Choose) -> Resolved:
