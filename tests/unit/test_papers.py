@@ -1,4 +1,4 @@
-"""docs/papers.md: every file that it names is planned by the config that it names."""
+"""docs/papers.md: every file that it names is planned by its config; the configs have the settings of the papers."""
 
 import re
 from functools import cache
@@ -117,3 +117,30 @@ def has_key(group, key):
             return any(isinstance(inner, dict) and has_key(inner, key) for inner in group.values())
         group = group[part] or {}
     return True
+
+
+@pytest.mark.parametrize(
+    ("config", "place", "value"),
+    [
+        # Released command of Table 1: Adam (0.9, 0.98), clip norm 0.
+        ("deng2022", "systems.transformer.training.beta2", 0.98),
+        ("deng2022", "systems.transformer.training.gradient_norm", 0),
+        # The text of section 6 has no list of stop words; the released code has one of 524.
+        ("deng2022", "variants.topics.with-stop-words.stop_words", "none"),
+        ("deng2022", "variants.topics.published.stop_words", "smart"),
+        # Section 6.2: 512 tokens before any manipulation. Appendix D: the vocabulary of roberta-base.
+        ("pimentel2022", "systems.short.perturb.0.tokens", 512),
+        ("pimentel2022", "systems.shuffled-words.perturb.0.tokens", 512),
+        ("pimentel2022", "variants.strings.lstm.lstm.tokenizer", "roberta-base"),
+        ("meister2021", "corpora.lines.keep", ["years", "disambiguation", "lists"]),
+        # bert-score's default for English; all gaps of Table 4.
+        ("cai2020", "critics.narrative.similarity_encoder", "roberta-large"),
+        ("cai2020", "critics.narrative.similarity_layer", 17),
+        ("cai2020", "critics.narrative.generation.most_sentences", None),
+    ],
+)
+def test_a_paper_s_config_has_what_its_text_or_its_released_code_says(config, place, value):
+    setting = read_yaml(REPOSITORY / "experiments" / f"{config}.yaml")
+    for key in place.split("."):
+        setting = setting[int(key) if isinstance(setting, list) else key]
+    assert setting == value
