@@ -45,7 +45,7 @@ class PoemCorpus(Corpus):
         return number_parts([self.book])
 """,
     "poems/reading.py": """
-from macroscope.corpora.splits import assign_split
+from macroscope.readers.splits import assign_split
 from macroscope.documents import Document, Section
 
 

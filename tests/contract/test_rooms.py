@@ -24,6 +24,7 @@ GROUND = "ground"
 FLOORS = [
     {GROUND},
     {"execution", "natural_language", "statistics"},
+    {"readers"},
     {"corpora"},
     {"systems"},
     {"critics"},

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from macroscope.corpora.records import read_numbered_records
 from macroscope.errors import MacroscopeError, escape_controls, nearest
 from macroscope.files import (
     REPOSITORY,
@@ -23,6 +22,7 @@ from macroscope.files import (
 )
 from macroscope.plotting import save, style
 from macroscope.progress import progress
+from macroscope.readers.records import read_numbered_records
 from macroscope.statistics.judgements import read_judgements
 from macroscope.strict_yaml import read_yaml
 from macroscope.tables import read_csv

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from zlib import crc32
 
-from macroscope.corpora.archives import open_archive
 from macroscope.critics.coreference.rules.words import Words
 from macroscope.errors import MacroscopeError
+from macroscope.readers.archives import open_archive
 
 log = logging.getLogger("macroscope")
 

@@ -6,9 +6,9 @@ from unicodedata import normalize
 import pytest
 
 from macroscope.api.given_texts import locate_as_judged, locate_document
-from macroscope.corpora.files.reading import read_given_texts
-from macroscope.corpora.files.selection import Selection
 from macroscope.documents import Document, Section
+from macroscope.readers.reading import read_given_texts
+from macroscope.readers.selection import Selection
 
 STORY = "The river rose, and the mill stood still. No one came.\n\nThe miller slept. The end."
 WRAPPED = "\n".join(["the quick brown fox jumps over the lazy dog and then it goes on"] * 8)

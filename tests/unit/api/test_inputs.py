@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from macroscope.api.inputs import write_candidates, write_collection
-from macroscope.corpora.files.reading import read_user_documents
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
+from macroscope.readers.reading import read_user_documents
 
 TEXTS = ["One text.", "Another\n\ntext, “quoted”."]
 

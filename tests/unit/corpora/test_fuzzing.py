@@ -269,8 +269,8 @@ def test_entities_of_a_dump_are_not_expanded(tmp_path):
 @pytest.mark.slow
 def test_a_bomb_in_an_archive(tmp_path, monkeypatch):
     """Content that unpacks to more than any text is refused before it fills the memory."""
-    monkeypatch.setattr("macroscope.corpora.archives.LARGEST_MEMBER", 1 << 20)
-    monkeypatch.setattr("macroscope.corpora.records.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("macroscope.readers.archives.LARGEST_MEMBER", 1 << 20)
+    monkeypatch.setattr("macroscope.readers.records.LONGEST_LINE", 1 << 20)
     bombs = {
         "articles.zip": zip_of({"x/train.txt": b"a" * (1 << 22)}),
         "TimeTravel.zip": zip_of({"dev_data.json": b"a" * (1 << 22)}),

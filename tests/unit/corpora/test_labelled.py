@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from macroscope.corpora import labelled, retrieval
-from macroscope.corpora.archives import open_archive
 from macroscope.corpora.extract import extract
 from macroscope.corpora.labelled import LabelledCorpus, read_labelled
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.retrieval import find_remote_file, retrieve
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Provenance, read_documents
 from macroscope.errors import MacroscopeError
+from macroscope.readers.archives import open_archive
+from macroscope.readers.splits import assign_split
 
 YELP = LabelledCorpus(source="labelled", dataset="yelp_polarity")
 NEWS = LabelledCorpus(source="labelled", dataset="news_category")

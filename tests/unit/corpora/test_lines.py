@@ -5,9 +5,9 @@ import pytest
 from macroscope.config.schema import parse_config
 from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.lines import split_lines
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
+from macroscope.readers.splits import assign_split
 
 WHOLE = Document(
     "d",

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from macroscope.config.schema import parse_config
-from macroscope.corpora.archives import open_archive
 from macroscope.corpora.parallel import ParallelCorpus, parse_language, read_parallel
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan
+from macroscope.readers.archives import open_archive
 
 
 def _archive(path, files):

@@ -9,9 +9,9 @@ import pytest
 from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.options import Filters, RareTitles
 from macroscope.corpora.prepare import Outputs, prepare
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.readers.splits import assign_split
 
 LONG = "word " * 12
 

@@ -11,10 +11,10 @@ import pytest
 from macroscope.corpora import stories
 from macroscope.corpora.extract import extract
 from macroscope.corpora.retrieval import find_remote_source, retrieve
-from macroscope.corpora.splits import assign_split
 from macroscope.corpora.stories import StoriesCorpus, read_stories
 from macroscope.documents import Provenance, Section, read_documents
 from macroscope.errors import MacroscopeError
+from macroscope.readers.splits import assign_split
 
 OPTIONS = StoriesCorpus(source="stories", files=["x"])
 TEXT = "\nOnce  there was a fox.\nIt ran.\n\n \nThen it rained.\r\n\r\nThe end."

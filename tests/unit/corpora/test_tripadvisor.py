@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from macroscope.corpora.splits import assign_split
 from macroscope.corpora.tripadvisor import TripAdvisorCorpus, clean_review, read_tripadvisor
 from macroscope.documents import Provenance, Section
 from macroscope.errors import MacroscopeError
+from macroscope.readers.splits import assign_split
 
 OPTIONS = TripAdvisorCorpus(source="tripadvisor", files=["x"])
 SENTENCES = tuple(f"We stayed for {n} nights." for n in range(2, 10))

@@ -10,10 +10,10 @@ import pytest
 from macroscope.corpora.extract import extract
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.retrieval import retrieve
-from macroscope.corpora.splits import assign_split, parse_split
 from macroscope.corpora.webtext import WebTextCorpus, read_texts, read_webtext
 from macroscope.documents import Provenance, Section, read_documents, read_provenance
 from macroscope.errors import MacroscopeError
+from macroscope.readers.splits import assign_split, parse_split
 
 OPTIONS = WebTextCorpus(source="webtext")
 OFFICIAL = (

@@ -10,13 +10,13 @@ from typing import Any
 from unicodedata import normalize
 
 from macroscope.corpora.files import FilesCorpus
-from macroscope.corpora.files.reading import read_given_texts
-from macroscope.corpora.files.selection import Side, selection_of
 from macroscope.critics.attributions import find_section_starts
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
 from macroscope.plan import Plan
+from macroscope.readers.reading import read_given_texts
+from macroscope.readers.selection import Side, selection_of
 from macroscope.systems.files import FilesSystem
 
 log = logging.getLogger("macroscope")

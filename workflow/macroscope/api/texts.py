@@ -13,14 +13,13 @@ import pandas as pd
 from macroscope.api.arguments import checked
 from macroscope.api.inputs import write_collection, write_sides
 from macroscope.api.messages import translated_errors
-from macroscope.corpora.files import FieldNames
-from macroscope.corpora.files.reading import read_user_documents
-from macroscope.corpora.files.selection import Selection, Side
 from macroscope.criticize import run
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import Profile, describe_comparison
 from macroscope.criticize.profile_table import table_of
 from macroscope.documents import Document, Provenance
+from macroscope.readers.reading import read_user_documents
+from macroscope.readers.selection import FieldNames, Selection, Side
 
 log = logging.getLogger("macroscope")
 

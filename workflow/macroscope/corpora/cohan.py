@@ -12,16 +12,16 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus
-from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import parse_lines, read_numbered_records
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
+from macroscope.readers.archives import is_zip, open_member, open_zip
+from macroscope.readers.plain_text import tidy
+from macroscope.readers.records import parse_lines, read_numbered_records
+from macroscope.readers.splits import assign_split
 
 SOURCE = Source(options=":CohanCorpus", read=":read_articles")
 ABSTRACT = "abstract"

@@ -11,8 +11,8 @@ from typing import Any
 from macroscope.corpora.options import Filters, RareTitles, Split
 from macroscope.corpora.titles import normalise_title
 from macroscope.corpora.tokens import CountTokens
-from macroscope.corpora.unique_ids import UniqueIds
 from macroscope.documents import SPLITS, Count, Document, Section, keep
+from macroscope.readers.unique_ids import UniqueIds
 
 _DOCUMENTS_PER_BATCH = 256
 

@@ -19,16 +19,16 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.corpora.archives import open_archive, read_member
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
-from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import LONGEST_LINE, read_bounded_lines, read_identifier, read_numbered_records
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
+from macroscope.readers.archives import open_archive, read_member
+from macroscope.readers.plain_text import tidy
+from macroscope.readers.records import LONGEST_LINE, read_bounded_lines, read_identifier, read_numbered_records
+from macroscope.readers.splits import assign_split
 
 SOURCE = Source(options=":LabelledCorpus", read=":read_labelled")
 LABELS = {"1": "negative", "2": "positive"}

@@ -7,9 +7,9 @@ from itertools import islice
 from sacremoses import MosesPunctNormalizer
 
 from macroscope.corpora.options import Corpus
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Section, in_batches
 from macroscope.natural_language.tokens import make_tokenizer
+from macroscope.readers.splits import assign_split
 
 _AT_ONCE = 1000
 LEAD = "abstract"

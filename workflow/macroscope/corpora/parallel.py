@@ -15,16 +15,16 @@ from typing import IO, Literal
 
 from pydantic import Field
 
-from macroscope.corpora.archives import is_zip, open_archive, open_member, open_zip
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
-from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import decode_lines, read_numbered_lines
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
+from macroscope.readers.archives import is_zip, open_archive, open_member, open_zip
+from macroscope.readers.plain_text import tidy
+from macroscope.readers.records import decode_lines, read_numbered_lines
+from macroscope.readers.splits import assign_split
 
 SOURCE = Source(options=":ParallelCorpus", read=":read_parallel")
 _PAIR = re.compile(r"(?:^|[._-])([a-z]{2,3})-([a-z]{2,3})\.")

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from macroscope.corpora.retrieval import RemoteSource, find_remote_source
-from macroscope.corpora.splits import parse_split
 from macroscope.documents import SPLITS
 from macroscope.errors import MacroscopeError
 from macroscope.options import fit_for_paths
+from macroscope.readers.splits import parse_split
 
 
 def resolve_source(name: str, place: str) -> RemoteSource:

@@ -12,16 +12,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.corpora.columnar import read_numbered_rows
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
-from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import read_numbered_lines
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
+from macroscope.readers.columnar import read_numbered_rows
+from macroscope.readers.plain_text import tidy
+from macroscope.readers.records import read_numbered_lines
+from macroscope.readers.splits import assign_split
 
 SOURCE = Source(options=":StoriesCorpus", read=":read_stories")
 LONGEST = 10_000_000

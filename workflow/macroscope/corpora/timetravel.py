@@ -18,17 +18,17 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
-from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import parse_lines, read_identifier, read_numbered_records
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep, require_whole_characters
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import UserPath
 from macroscope.progress import Progress
+from macroscope.readers.archives import is_zip, open_member, open_zip
+from macroscope.readers.plain_text import tidy
+from macroscope.readers.records import parse_lines, read_identifier, read_numbered_records
+from macroscope.readers.splits import assign_split
 
 SOURCE = Source(options=":TimeTravelCorpus", read=":read_timetravel")
 STORY_SENTENCES, ENDING_SENTENCES = 5, 3

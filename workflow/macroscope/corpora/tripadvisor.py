@@ -19,18 +19,18 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from macroscope.corpora.archives import open_archive, open_member, open_zip, read_member
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
-from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import read_identifier, read_numbered_lines
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep, require_whole_characters
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import parse_json
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import UserPath
 from macroscope.progress import Progress
+from macroscope.readers.archives import open_archive, open_member, open_zip, read_member
+from macroscope.readers.plain_text import tidy
+from macroscope.readers.records import read_identifier, read_numbered_lines
+from macroscope.readers.splits import assign_split
 
 SOURCE = Source(options=":TripAdvisorCorpus", read=":read_tripadvisor")
 _LINES = (".jsonl", ".jsonl.gz")

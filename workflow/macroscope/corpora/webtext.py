@@ -13,14 +13,14 @@ from pydantic import Field, model_validator
 
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import RetrievedCorpus, Split, TextFilters
-from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import read_identifier, read_numbered_records
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.splits import assign_split, parse_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
+from macroscope.readers.plain_text import tidy
+from macroscope.readers.records import read_identifier, read_numbered_records
+from macroscope.readers.splits import assign_split, parse_split
 
 SOURCE = Source(options=":WebTextCorpus", read=":read_webtext")
 

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from macroscope.corpora.files import FieldNames
-from macroscope.corpora.files.containers import KNOWN_SUFFIXES
-from macroscope.corpora.files.layout import UnknownRecords, examine, has_field
-from macroscope.corpora.files.reading import list_models
-from macroscope.corpora.files.selection import Selection, Side
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.options import KEPT_NAMES, fit_for_paths
 from macroscope.phrases import list_names
+from macroscope.readers.containers import KNOWN_SUFFIXES
+from macroscope.readers.layout import UnknownRecords, examine, has_field
+from macroscope.readers.reading import list_models
+from macroscope.readers.selection import FieldNames, Selection, Side
 
 log = logging.getLogger("macroscope")
 

@@ -8,10 +8,6 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from macroscope.corpora.files.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, STRAIGHTENED, WITHOUT_TEXT
-from macroscope.corpora.files.reading import MODELS, READ_AS, REMARKS, read_user_documents
-from macroscope.corpora.files.selection import Selection
-from macroscope.corpora.splits import assign_split
 from macroscope.criticize.inputs import describe_new_names
 from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
 from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits
@@ -30,6 +26,10 @@ from macroscope.natural_language.typesetting import (
 )
 from macroscope.natural_language.words import count_words, lower_case_words
 from macroscope.progress import SILENT_SECONDS, Progress
+from macroscope.readers.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, STRAIGHTENED, WITHOUT_TEXT
+from macroscope.readers.reading import MODELS, READ_AS, REMARKS, read_user_documents
+from macroscope.readers.selection import Selection
+from macroscope.readers.splits import assign_split
 
 MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""

@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from macroscope.corpora.files.reading import MODELS, REMARKS, read_user_documents
-from macroscope.corpora.files.selection import Selection
 from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference, warn_of_new_names
 from macroscope.criticize.languages import choose_language, describe_differences
 from macroscope.criticize.shared_openings import warn_of_shared_openings
@@ -14,6 +12,8 @@ from macroscope.documents import Count, Document, Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
 from macroscope.progress import SILENT_SECONDS, Progress
+from macroscope.readers.reading import MODELS, REMARKS, read_user_documents
+from macroscope.readers.selection import Selection
 
 log = logging.getLogger("macroscope")
 

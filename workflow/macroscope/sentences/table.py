@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from macroscope.corpora.splits import assign_split
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import NARRATIVE_SENTENCES
 from macroscope.criticize.reading import read_sides, recognize_language
@@ -37,6 +36,7 @@ from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import Resampling
 from macroscope.phrases import format_count, list_names
+from macroscope.readers.splits import assign_split
 
 log = logging.getLogger("macroscope")
 CRITIC = "narrative"

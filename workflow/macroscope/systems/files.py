@@ -8,15 +8,15 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, SEPARATOR, STRAIGHTEN, FieldNames
-from macroscope.corpora.files.reading import read_user_documents
-from macroscope.corpora.files.selection import selection_of
+from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, SEPARATOR, STRAIGHTEN
 from macroscope.corpora.options import Split
 from macroscope.corpora.provenance import read_origin
 from macroscope.corpora.webtext import read_texts
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
+from macroscope.readers.reading import read_user_documents
+from macroscope.readers.selection import FieldNames, selection_of
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import SystemOptions

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Literal
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files.parsing import parse_records
 from macroscope.corpora.hub import DataSet
 from macroscope.corpora.hub.reading import read_data_set
 from macroscope.corpora.provenance import read_origin
 from macroscope.documents import Provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.readers.parsing import parse_records
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import SystemOptions

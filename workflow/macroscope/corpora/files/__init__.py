@@ -6,7 +6,8 @@ from pydantic import Field
 
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import Corpus, Split
-from macroscope.options import Options, UserPath
+from macroscope.options import UserPath
+from macroscope.readers.selection import FieldNames
 
 SOURCE = Source(options=":FilesCorpus", read="reading:read_files")
 
@@ -15,29 +16,6 @@ ONE_SECTION = Field(
     description="Keep a plain text as one section without a title, as in the source webtext; otherwise, split it at its"
     " headings or blank lines.",
 )
-
-
-class FieldNames(Options):
-    """Names of the fields of the records to read; a path such as `response.body.text` leads into objects and lists."""
-
-    text: str | None = Field(
-        None, min_length=1, description="Field of the text; default: what the format of the file says."
-    )
-    prompt: str | None = Field(
-        None,
-        min_length=1,
-        description="Field of the prompt, which pairs texts and is not judged; default: as the format says.",
-    )
-    id: str | None = Field(None, min_length=1, description="Field of the id; default: as the format says.")
-    model: str | None = Field(
-        None,
-        min_length=1,
-        description="Field of the name of the model that wrote the text; default: as the format says.",
-    )
-
-    def given(self) -> dict[str, str]:
-        """Return the names that are given, by what they hold."""
-        return {what: name for what, name in self.model_dump().items() if name is not None}
 
 
 FIELDS = Field(FieldNames(), description="Names of the fields to read, for files in no format that is known.")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.corpora.files.parsing import Record, parse_records
 from macroscope.corpora.hub import Columns, DataSet, HubCorpus
 from macroscope.documents import Document, Provenance
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.extras import is_installed, name_command
+from macroscope.readers.parsing import Record, parse_records
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.splits import assign_split
 from macroscope.corpora.tokens import GPT2_PIECES, make_token_counter
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import atomic
+from macroscope.readers.splits import assign_split
 
 _EMPTY = ("", " ", "\n\n", "\t\n")
 

@@ -19,9 +19,9 @@ from macroscope.corpora.simulated.articles import infer_article_genre, merge_sec
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.corpora.simulated.texts import write_texts, write_true_documents
 from macroscope.corpora.simulated.wikitext import CLUTTER, make_clutter_page, render_wikitext
-from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import atomic, write_json
+from macroscope.readers.splits import assign_split
 
 SITE, WEBTEXT_NAME = "simwiki", "simwebtext"
 PAGES_PER_STREAM = 100

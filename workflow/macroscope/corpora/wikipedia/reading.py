@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.splits import assign_split
 from macroscope.corpora.wikipedia import WikipediaCorpus, pages
 from macroscope.corpora.wikipedia.dump import read_site
 from macroscope.corpora.wikipedia.pages import Page
 from macroscope.corpora.wikipedia.parsing import CRASHED, PageParsers, slow_kind
 from macroscope.documents import Count, Document, Provenance, Section
 from macroscope.progress import Progress
+from macroscope.readers.splits import assign_split
 
 DUPLICATE = "page id that occurred before"
 EMPTY_SECTION = "section without running text"

@@ -13,7 +13,7 @@ import mwparserfromhell
 from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Tag, Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 
-from macroscope.corpora.plain_text import join_lines, tidy
+from macroscope.readers.plain_text import join_lines, tidy
 
 LEAD = "abstract"
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from safetensors.torch import load_model
 from tokenizers import Tokenizer
 
-from macroscope.corpora.plain_text import tidy
 from macroscope.documents import Count, Document, Provenance, Section, in_batches, keep, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.progress import Progress
+from macroscope.readers.plain_text import tidy
 from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.network import BEGIN, END, PAD, Size, Translator
 from macroscope.systems.translation.pairs import Tokens, pad_rows, read_pairs

@@ -1,0 +1,1 @@
+"""Readers of texts from files: containers of records, formats of records, compression, archives; no corpus."""

@@ -1,0 +1,108 @@
+"""Containers of records, recognised by their content; names matter for text, spreadsheets and some tables alone."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from macroscope.errors import MacroscopeError, no_such_file
+from macroscope.files import require_regular
+from macroscope.readers.columnar import ARROW_MAGIC, read_numbered_rows
+from macroscope.readers.compression import DAMAGE, open_bytes, raise_broken, without_suffix
+from macroscope.readers.compression import SUFFIXES as COMPRESSED_SUFFIXES
+from macroscope.readers.containers.json_values import LOG_SUFFIX, is_log, open_json, open_log
+from macroscope.readers.containers.rows import Rows
+from macroscope.readers.containers.tables import SUFFIXES as SPREADSHEET_SUFFIXES
+from macroscope.readers.containers.tables import is_delimited, open_delimited, open_spreadsheet
+from macroscope.readers.containers.texts import (
+    ARTICLE_BEGINNING,
+    SUBTITLE_SUFFIXES,
+    open_articles,
+    open_subtitles,
+    open_text,
+)
+from macroscope.readers.containers.unreadable import describe_unreadable
+
+TEXT_SUFFIXES = (".txt", ".md", ".markdown", *SUBTITLE_SUFFIXES)
+FORMATS_READ = (
+    "JSON Lines (.jsonl), JSON (.json), Parquet (.parquet), Arrow (.arrow, .feather), CSV (.csv, .tsv), spreadsheets"
+    " (.xlsx, .ods), the files of a harness, texts (.txt, .md), or a folder of such files"
+)
+_TABLE_SUFFIXES = (".csv", ".tsv")
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+_COLUMNAR_SUFFIXES = (".parquet", ".arrow", ".feather")
+KNOWN_SUFFIXES = frozenset(
+    (
+        *TEXT_SUFFIXES,
+        *_TABLE_SUFFIXES,
+        *_JSON_SUFFIXES,
+        *_COLUMNAR_SUFFIXES,
+        *SPREADSHEET_SUFFIXES,
+        *COMPRESSED_SUFFIXES,
+        LOG_SUFFIX,
+        ".zip",
+    )
+)
+"""Suffixes that say how a file is written, and not what it is."""
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+_BEGINNING_BYTES = 4096
+
+
+def open_rows(path: Path, named: Collection[str] = (), separator: str | None = None) -> Rows:
+    """Return the rows of a file.
+
+    Parameters
+    ----------
+    named
+        Names of fields that the user gave, which may be those of a table's columns.
+    separator
+        Separator of the texts of a text file (`texts.open_text`).
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is absent, or of an unknown format.
+    """
+    rows = find_rows(path, named, separator)
+    if rows is None:
+        raise MacroscopeError(f"{path}: unknown format; {advise(path)}")
+    return rows
+
+
+def advise(path: Path) -> str:
+    """Return what to give instead of a file without texts that are read, and what it is, if that is known."""
+    described = describe_unreadable(path, _beginning(path)) if find_rows(path) is None else ""
+    return described or f"give {FORMATS_READ}"
+
+
+def find_rows(path: Path, named: Collection[str] = (), separator: str | None = None) -> Rows | None:
+    """Return the rows of a file, or None if its format is unknown."""
+    require_regular(path)
+    name = without_suffix(path.name)
+    if name.endswith(SUBTITLE_SUFFIXES):
+        return open_subtitles(path)
+    if name.endswith(TEXT_SUFFIXES):
+        return open_text(path, separator)
+    if name.endswith(_TABLE_SUFFIXES):
+        return open_delimited(path, named)
+    if name.endswith(SPREADSHEET_SUFFIXES):
+        return open_spreadsheet(path, named)
+    beginning = _beginning(path)
+    if beginning.startswith((b"PAR1", *ARROW_MAGIC)) or name.endswith(_COLUMNAR_SUFFIXES):
+        return Rows("row", lambda wanted: read_numbered_rows(path, wanted))
+    if name.endswith(LOG_SUFFIX) or is_log(path):
+        return open_log(path)
+    stripped = beginning.lstrip(_BLANK)
+    if (stripped.startswith((b"{", b"[")) and not stripped.startswith(b"{\\rtf")) or name.endswith(_JSON_SUFFIXES):
+        return open_json(path)
+    if stripped.startswith(ARTICLE_BEGINNING):
+        return open_articles(path)
+    return open_delimited(path, named) if is_delimited(beginning, named) else None
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with open_bytes(path) as stream:
+            return stream.read(_BEGINNING_BYTES)
+    except FileNotFoundError:
+        raise no_such_file(path) from None
+    except DAMAGE as error:
+        raise_broken(error, str(path))

@@ -1,0 +1,309 @@
+"""The layout of a file: its container, its format, and the fields that are taken for the text and the prompt."""
+
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from macroscope.errors import MacroscopeError
+from macroscope.readers.containers import find_rows, open_rows
+from macroscope.readers.containers.rows import Rows
+from macroscope.readers.containers.tables import known_names
+from macroscope.readers.formats import find_formats
+from macroscope.readers.formats.declaration import (
+    Answer,
+    Fields,
+    Format,
+    as_id,
+    as_list,
+    as_text,
+    fitting_names,
+    number_pattern,
+    transcript_of,
+)
+from macroscope.readers.formats.plain import DOCUMENTS, OPTIONAL
+from macroscope.readers.selection import MissingField, Selection, find_texts, look_up
+
+_SAMPLE_ROWS = 100
+"""Rows by which the format is recognised, and of which the fields are counted."""
+_SAMPLE_CHARACTERS = 1 << 24
+_MOST_NAMED = 12
+_MOST_PATHS = 3
+TEXT_FILES = "text files"
+GIVEN = "records"
+"""Names of the formats that are not declared: whole files, and records whose field of the text the user named."""
+EMPTY = "a file without records"
+
+
+class UnknownRecords(MacroscopeError):
+    """Records in a format that is not known, or without any text."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a file.
+
+    Attributes
+    ----------
+    path
+        The file.
+    rows
+        Its rows.
+    format
+        Format of its records.
+    wanted
+        Names of the fields to read; None: all.
+    shares
+        Share of the first rows that have each field.
+    sampled
+        Number of these rows.
+    described
+        What is taken as what, for the user.
+    remarks
+        Facts that the user should know: what was inferred, and what was not read.
+    has_sides
+        Whether it holds texts of people and of models, told apart by its format.
+    """
+
+    path: Path
+    rows: Rows
+    format: Format
+    wanted: set[str] | None
+    shares: dict[str, float]
+    sampled: int
+    described: str
+    remarks: list[str]
+    has_sides: bool = False
+
+    def missing(self, name: str, where: str) -> MacroscopeError:
+        """Return the error for a field that a record lacks; `where` is the place of the record."""
+        hint = f"--{name}-field" if name in ("text", "prompt", "id", "model") else "another field"
+        return MacroscopeError(f"{where} has no field {name!r}; give {hint} ({self.fields_found()})")
+
+    def fields_found(self) -> str:
+        """Return the fields of the first rows with their shares, for messages."""
+        return describe_shares(self.shares, self.sampled, self.rows.unit)
+
+
+def describe_shares(shares: dict[str, float], sampled: int, unit: str) -> str:
+    """Return the names of fields, the most frequent first, with their shares of the first rows."""
+    named = [f"{name!r} {share:.0%}" for name, share in list(shares.items())[:_MOST_NAMED]]
+    more = f" and {len(shares) - len(named)} more" if len(shares) > len(named) else ""
+    rows = f"{sampled:,} {unit}s" if sampled != 1 else unit
+    return f"fields of the first {rows}: {', '.join(named) or 'none'}{more}"
+
+
+def _texts_found(sample: Sequence[Fields]) -> str:
+    """Return the paths to texts inside of fields, the longest texts first, for messages; "" if there is none."""
+    nested = [(path, length) for path, length in find_texts(sample).items() if "." in path or "[]" in path]
+    named = ", ".join(f"{path!r} ({length:,.0f} characters)" for path, length in nested[:_MOST_PATHS])
+    return f"; texts inside of them: {named}" if named else ""
+
+
+def _example_of_field(sample: Sequence[Fields], names: Collection[str]) -> str:
+    """Return an option that names fields of one name and a number, or else the field of the longest texts."""
+    paths = list(find_texts(sample))
+    if pattern := next(filter(None, (number_pattern(path, names) for path in paths)), None):
+        number = len(fitting_names(pattern, names))
+        return f", for example --text-field {shlex.quote(pattern)}, the {number} texts of each record"
+    return f", for example --text-field {shlex.quote(paths[0])}, the longest texts" if paths else ""
+
+
+def examine(path: Path, selection: Selection) -> Layout:
+    """Find out the layout of a file from its first rows.
+
+    Raises
+    ------
+    UnknownRecords
+        If no format applies and the user named no field of the text.
+    MacroscopeError
+        If the file is unreadable, or no row has a field that the user named.
+    """
+    return _examine(path, open_rows(path, selection.fields.given().values(), selection.separator), selection)
+
+
+def examine_part(path: Path, selection: Selection) -> Layout | None:
+    """Find out the layout of a file of a folder; None if it holds no texts, in no format that is known."""
+    rows = find_rows(path, selection.fields.given().values(), selection.separator)
+    if rows is None:
+        return None
+    try:
+        return _examine(path, rows, selection)
+    except UnknownRecords:
+        return None
+
+
+def has_field(path: Path, name: str) -> bool:
+    """Return whether the first rows of a file have a field; False for a folder and for a file of one text."""
+    if path.is_dir():
+        return False
+    rows = open_rows(path, [name])
+    return bool(rows.unit) and any(_has(row, name) for row in _sample(rows))
+
+
+def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
+    if not rows.unit:
+        return Layout(path, rows, DOCUMENTS, None, {}, 0, TEXT_FILES, list(rows.remarks))
+    rows, sample = _read_names_in_any_case(rows, _sample(rows), selection)
+    shares = {name: count / len(sample) for name, count in _count_fields(sample).most_common()}
+    fields_found = describe_shares(shares, len(sample), rows.unit)
+    formats = _put_parts_first(find_formats(sample), sample) if sample else [DOCUMENTS]
+    for name in selection.fields.given().values():
+        if sample and not any(_has(row, name) for row in sample):
+            raise MacroscopeError(f"{path}: no field {name!r}; give the name of another ({fields_found})")
+    given_text = selection.fields.text
+    if given_text is None and not formats:
+        keys = f"{fields_found}{_texts_found(sample)}"
+        example = _example_of_field(sample, shares)
+        raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({keys}){example}")
+    fmt = _format_of_field(given_text) if given_text is not None else formats[0]
+    fmt = _with_fields(fmt, selection)
+    answers = [answer for row in sample for answer in _answers_if_any(fmt, row)]
+    if sample and formats and given_text is None and not answers:
+        raise UnknownRecords(f"{path}: {fmt.name} without any text; give a file with generated texts ({fields_found})")
+    has_sides = any(answer.is_human is not None for answer in answers)
+    remarks = list(rows.remarks)
+    if given_text is None:
+        remarks += [*_rivals(formats, shares), *_longer_fields(sample, fmt, answers)]
+    given = "".join(selection.fields.given().values())
+    is_path = any(mark in given for mark in (".", "[]", "*"))  # or it is a part of the name of a column
+    wanted = None if is_path else fmt.top_fields
+    described = fmt.describe(shares) + selection.describe(has_sides) if sample else EMPTY
+    return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)
+
+
+def _read_names_in_any_case(
+    rows: Rows, sample: list[dict[str, Any]], selection: Selection
+) -> tuple[Rows, list[dict[str, Any]]]:
+    """Return rows and their sample with names as formats spell them, if that makes a format apply: "Response"."""
+    if selection.fields.text is not None or not sample or find_formats(sample):
+        return rows, sample
+    names = known_names(selection.fields.given().values())
+    renamed = [_rename(row, names) for row in sample]
+    if not find_formats(renamed):
+        return rows, sample
+    return replace(rows, read=lambda _: ((number, _rename(row, names)) for number, row in rows.read(None))), renamed
+
+
+def _rename(row: Fields, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return a row with the names that are known by their lower case; a name that the row has already stays."""
+    spelled = {name: names.get(name.strip().casefold(), name) for name in row}
+    return {name if name != new and new in row else new: row[name] for name, new in spelled.items()}
+
+
+def _put_parts_first(formats: Sequence[Format], sample: Sequence[Fields]) -> list[Format]:
+    """Put a format first if the text of the present first one is its prompt and its text, in a template.
+
+    Alpaca's `text` repeats `instruction`, `input` and `output`: the template is no part of what a model wrote.
+    """
+    is_parts = [
+        number > 0 and all(_is_template(row, formats[0], fmt) for row in sample) for number, fmt in enumerate(formats)
+    ]
+    return sorted(formats, key=lambda fmt: not is_parts[formats.index(fmt)])
+
+
+def _is_template(row: Fields, whole: Format, parts: Format) -> bool:
+    texts, answers = _answers_if_any(whole, row), _answers_if_any(parts, row)
+    if len(texts) != 1 or len(answers) != 1:
+        return False
+    text, answer = texts[0].text, answers[0]
+    if not isinstance(text, str) or not isinstance(answer.text, str) or not answer.prompt:
+        return False
+    before = text.rstrip().removesuffix(answer.text.rstrip())
+    return len(before) < len(text.rstrip()) and all(part in before for part in answer.prompt.split("\n\n"))
+
+
+def _sample(rows: Rows) -> list[dict[str, Any]]:
+    """Return the first rows; an error after them is raised when the file is read."""
+    sample: list[dict[str, Any]] = []
+    size = 0
+    try:
+        for _, row in rows.read(None):
+            sample.append(row)
+            size += sum(len(value) for value in row.values() if isinstance(value, str | list))
+            if len(sample) == _SAMPLE_ROWS or size > _SAMPLE_CHARACTERS:
+                break
+    except MacroscopeError:
+        if not sample:
+            raise
+    return sample
+
+
+def _count_fields(sample: Sequence[Fields]) -> Counter[str]:
+    return Counter(name for row in sample for name in row)
+
+
+def _has(row: Fields, name: str) -> bool:
+    try:
+        look_up(row, name)
+    except MissingField:
+        return False
+    return True
+
+
+def _format_of_field(name: str) -> Format:
+    """Return the format of records whose field of the text the user named."""
+
+    def answers(record: Fields) -> Iterator[Answer]:
+        further = {key: record[key] for key in OPTIONAL if key in record and key != name}
+        prompt = transcript_of(record.get("prompt")) if name != "prompt" else None
+        for text in as_list(look_up(record, name)) or [None]:
+            yield Answer(text, prompt, as_id(record.get("id")), fields=further)
+
+    prompt = "" if name == "prompt" else "prompt"
+    reads = " ".join(OPTIONAL)
+    return Format(GIVEN, lambda record: True, answers, name, prompt=prompt, id="id", reads=reads, has_own_ids=True)
+
+
+def _with_fields(fmt: Format, selection: Selection) -> Format:
+    """Return a format whose prompt, id and model are read from the fields that the user named."""
+    names = {what: name for what, name in selection.fields.given().items() if what != "text"}
+    if not names:
+        return fmt
+
+    def answers(record: Fields) -> Iterator[Answer]:
+        values = {what: look_up(record, name) for what, name in names.items()}
+        if "prompt" in values:
+            values["prompt"] = transcript_of(values["prompt"])
+        if "model" in values:
+            values["model"] = as_text(values["model"])
+        for answer in fmt.answers(record):
+            yield replace(answer, **values)
+
+    return replace(
+        fmt,
+        answers=answers,
+        has_own_ids=fmt.has_own_ids or "id" in names,
+        prompt=names.get("prompt", fmt.prompt),
+        id=names.get("id", fmt.id),
+        model=names.get("model", fmt.model),
+    )
+
+
+def _answers_if_any(fmt: Format, row: Fields) -> list[Answer]:
+    try:
+        return list(fmt.answers(row))
+    except MissingField:
+        return []
+
+
+def _rivals(formats: Sequence[Format], present: Collection[str]) -> Iterator[str]:
+    names = list(dict.fromkeys(fmt.describe(present) for fmt in formats))
+    if len(names) > 1:
+        yield f"also possible: {', '.join(names[1:])}; --text-field chooses"
+
+
+def _longer_fields(sample: Sequence[Fields], fmt: Format, answers: Sequence[Answer]) -> Iterator[str]:
+    """Yield a remark if fields that are not read hold longer texts than the text itself."""
+    lengths = [len(answer.text) for answer in answers if isinstance(answer.text, str)]
+    mean = sum(lengths) / len(lengths) if lengths else 0
+    totals: Counter[str] = Counter()
+    for row in sample:
+        unread = (name for name in row if name not in fmt.top_fields)
+        totals.update({name: len(row[name]) for name in unread if isinstance(row[name], str)})
+    longer = {name: total / len(sample) for name, total in totals.most_common() if total / len(sample) > mean}
+    if lengths and longer:
+        named = ", ".join(f"{name!r} ({length:,.0f} characters)" for name, length in longer.items())
+        yield f"fields that are not read hold longer texts than the text ({mean:,.0f} characters): {named}"
