@@ -101,9 +101,7 @@ CRITIC = Critic(
             "explanation:explain", inputs="texts latents inference language", options="language_pipeline", folder=True
         ),
         "compare": Stage("comparison:compare_latents", inputs="control_latents latents inference resampling"),
-        "attribute": Stage(
-            "scoring:attribute", inputs="texts latents inference language", options="language_pipeline"
-        ),
+        "attribute": Stage("scoring:attribute", inputs="texts latents inference language", options="language_pipeline"),
         "overview": Stage("figures:plot", inputs="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",
