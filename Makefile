@@ -37,7 +37,7 @@ TORCH ?= 2.13.0
 
 demo: $(VENV)/core.done
 	echo "== Running the default workflow (config.yaml); its messages follow =="
-	$(BIN)/snakemake --cores $(CORES) --quiet rules host
+	$(BIN)/macroscope run --config config.yaml --cores $(CORES) --quiet rules host
 
 quick: $(VENV)/dev.done
 	$(MAKE) --no-print-directory --jobs 2 quick-tests $(LINT)
@@ -101,7 +101,7 @@ lint-workflow:
 papers: $(VENV)/core.done
 	for config in experiments/*20*-small.yaml; do \
 		echo "== $$config =="; \
-		$(BIN)/snakemake --cores $(CORES) --quiet rules host --configfile $$config || exit 1; \
+		$(BIN)/macroscope run --config $$config --cores $(CORES) --quiet rules host || exit 1; \
 	done
 
 bench: $(VENV)/dev.done

@@ -1,29 +1,28 @@
 """`macroscope run`, `demo` and `experiments`."""
 
 import json
-import os
+import signal
+import subprocess
 import sys
+from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
 from macroscope import extras
 from macroscope.cli import main
+from macroscope.errors import IN_PART
+from macroscope.execution import snakemake_command
 from macroscope.files import REPOSITORY, SNAKEFILE, SNAKEMAKE_PROFILE
 
 
 @pytest.fixture
 def call(monkeypatch, tmp_path):
-    """Call the command line in an empty folder; the command that it would become is returned."""
+    """Call the command line in an empty folder; the command that it would run is returned."""
     monkeypatch.chdir(tmp_path)
     became = []
-
-    def become(path, command):
-        assert path == sys.executable
-        became.append(command)
-        raise SystemExit(0)
-
-    monkeypatch.setattr(os, "execv", become)
+    monkeypatch.setattr(snakemake_command, "_run", lambda command, left_out: became.append(command) or 0)
 
     def called(*arguments, status=0):
         monkeypatch.setattr(sys, "argv", ["macroscope", *arguments])
@@ -122,3 +121,38 @@ def test_an_experiment_is_copied_once(call, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["file"] == "copy.yaml"
     call("experiments", "kai2020", status=1)
     assert "did you mean 'cai2020'?" in capsys.readouterr().err
+
+
+def test_what_failed_is_left_out_in_further_passes_until_none_can_be(monkeypatch, tmp_path):
+    passes = []
+
+    def run(command, left_out):
+        configs = command[command.index("--configfile") + 1 : command.index("--workflow-profile")]
+        passes.append([Path(config).name for config in configs])
+        if len(passes) < 3:  # it fails, and says what to leave out
+            left_out.write_text("{}")
+            return 1
+        return IN_PART
+
+    monkeypatch.setattr(snakemake_command, "_run", run)
+    assert snakemake_command.run_snakemake(tmp_path / "my.yaml", []) == IN_PART
+    assert passes == [["my.yaml"], ["my.yaml", "missing-1.json"], ["my.yaml", "missing-2.json"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 7), (signal.SIGINT, 7), (signal.SIGKILL, 128 + 9)])
+def test_signals_are_passed_on_once(number, status, tmp_path):
+    program = "import signal, sys, time\n"
+    program += "for each in (signal.SIGTERM, signal.SIGINT): signal.signal(each, lambda *_: sys.exit(7))\n"
+    program += "print('ready', flush=True); time.sleep(60)"
+    code = f"""
+import sys, os, threading
+from pathlib import Path
+from macroscope.execution.snakemake_command import _run
+sys.exit(_run([sys.executable, "-c", {program!r}], Path("x")))
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        (child,) = psutil.Process(process.pid).children()
+        (child if number == signal.SIGKILL else process).send_signal(number)
+        assert process.wait() == status

@@ -135,6 +135,10 @@ def test_texts_are_known_by_content_and_dates_do_not_count(folder):
     (folder / "config.yaml").write_text(CONFIG)
     arguments = [*WORKFLOW, "extract_documents", "--snakefile", str(SNAKEFILE)]
     os.utime(folder / "mine.jsonl", (4e9, 4e9))
+    refused = call(folder, {}, *arguments)
+    assert refused.returncode == 1
+    assert "mine.jsonl: dated in the future, so that its results count as old; run `touch " in refused.stderr
+    os.utime(folder / "mine.jsonl")
     extracted = folder / "results/r/corpora/c/extracted/000-real-jsonl.parquet"
     samples = folder / "results/r/systems/c/s/samples.parquet"
     assert call(folder, {}, *arguments).returncode == 0

@@ -1,5 +1,6 @@
 """A whole run of the workflow."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -109,12 +110,19 @@ class Run:
         (self.work / "config.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self._call(["snakemake", "--snakefile", str(self.checkout / "Snakefile"), "--configfile"], arguments)
+
+    def macroscope(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `macroscope run`, which makes a second pass without what failed."""
+        return self._call(["macroscope", "run", "--config"], arguments)
+
+    def _call(self, words: list[str], arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
         command = [
-            *(sys.executable, "-m", "snakemake", "--snakefile", str(self.checkout / "Snakefile")),
-            *("--directory", str(self.work), "--configfile", str(self.work / "config.yaml"), "--cores", "2"),
-            *("--nocolor", *arguments),
+            *(sys.executable, "-m", *words, str(self.work / "config.yaml")),
+            *("--directory", str(self.work), "--cores", "2", "--nocolor", *arguments),
         ]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        environment = os.environ | {"PYTHONPATH": str(self.checkout / "workflow")}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
     def copied(self, work: Path) -> "Run":
         """The same with another working directory, a copy of this one with all results."""

@@ -34,7 +34,7 @@ def without_index(tmp_path, monkeypatch):
 
 
 def test_the_run_reports_what_needs_no_package_and_says_what_is_missing(without_index):
-    done = without_index.snakemake("--retries", "0")
+    done = without_index.macroscope("--retries", "0")
     assert done.returncode == IN_PART, done.stdout[-3000:] + done.stderr[-3000:]
     missing = pd.read_csv(without_index.work / "results" / "test" / "tables" / "missing.csv", keep_default_na=False)
     assert {*zip(missing["corpus"], missing["system"], strict=True)} == {("encyclopedia", ""), ("real", "smollm2")}

@@ -5,7 +5,7 @@ import os
 import time
 from contextlib import ExitStack
 
-from macroscope.execution.dates import end_future, ignore_dates_of_users
+from macroscope.execution.dates import end_future
 from macroscope.execution.failures import failed_jobs, reasons_of_failure
 from macroscope.execution.job_environment import (
     caches,
@@ -16,23 +16,18 @@ from macroscope.execution.limits import limits, waiting
 from macroscope.execution.job_client import SERVER, SNAKEMAKE
 from macroscope.execution.job_pool import job_server
 from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
-from macroscope.execution.rerun import force_rules, run_again
 from macroscope.execution.slurm import check_no_jobs_left
-from macroscope.missing import (
-    UNFINISHED,
-    describe_missing,
-    read_missing,
-    rules_with_failed_stages,
-)
-from macroscope.plan.second_pass import without_failed
+from macroscope.execution.snakemake_command import SECOND_PASS
 from macroscope.engine.steps import modules_of_jobs
+from macroscope.missing import UNFINISHED, describe_missing, read_missing
+from macroscope.plan.second_pass import without_failed
 
 os.environ.update(caches(Path.cwd()) | waiting())
 shell.prefix(
     f"set -euo pipefail; export {SNAKEMAKE}={os.getpid()}; {imports(Path.cwd())}"
 )
 if workflow.is_main_process:
-    end_with_snakemake()  # the second pass, which another Snakemake started
+    end_with_snakemake()  # or with the `macroscope run` that started it
 end_jobs_on_interrupt()
 
 if workflow.global_resources["_cores"].value == 0:
@@ -45,20 +40,6 @@ if workflow.is_main_process and workflow.global_resources["_nodes"].value is Non
     for name, value in limits().items():
         if name not in workflow.global_resources:
             workflow.register_resource(name, value)
-
-if workflow.is_main_process:
-    # Jobs that left out a failed stage of reporting succeeded, and would not run again.
-    repeated = rules_with_failed_stages(Path(plan.results))
-    mark = Path(plan.results, UNFINISHED)
-    if (
-        mark.exists()
-        and mark.read_text() != str(os.getppid())
-        and not plan.config.missing
-    ):
-        repeated.add(
-            "make_tables"
-        )  # or a call that finds nothing to do would not end the earlier one
-    force_rules(workflow, repeated)
 
 if workflow.is_main_process and (note := plan.planning_note()):
     print(note, file=sys.stderr)
@@ -102,7 +83,6 @@ onstart:
     start_job_server()
     turn_only_when_needed(workflow)
     end_future(plan.user_files.made)
-    ignore_dates_of_users(workflow)
 
 
 def begin_run():
@@ -118,23 +98,17 @@ def end_run():
         Path(plan.results, UNFINISHED).unlink(missing_ok=True)
 
 
-def report_without_failed():
-    """Run a second pass without what failed; end with its own status if that makes the report."""
+def plan_second_pass():
+    """Write the config of a second pass without what failed; `macroscope run` runs it, others are told the command."""
     finished = without_failed(plan, failed_jobs(workflow))
     if finished is None:
         return
-    extra = Path("logs") / finished.run / "missing.json"
+    extra = Path(os.environ.get(SECOND_PASS) or f"logs/{finished.run}/missing.json")
     write_json(extra, {"missing": [entry.model_dump() for entry in finished.missing]})
     names = ", ".join(entry.name for entry in finished.missing)
-    print(f"Second pass: the report without {names}", file=sys.stderr)
-    status = run_again(workflow, extra)
-    if status is None:
-        print(f"For the report: snakemake --configfile {extra}", file=sys.stderr)
-    if status == 0:
-        print(describe_missing(finished.missing), file=sys.stderr)
-    if status in (0, IN_PART):
-        end_run()
-        raise SystemExit(IN_PART)
+    configs = " ".join(map(str, [*workflow.overwrite_configfiles, extra]))
+    how = "" if SECOND_PASS in os.environ else f": snakemake --configfile {configs}"
+    print(f"Second pass, for the report without {names}{how}", file=sys.stderr)
 
 
 onsuccess:
@@ -147,13 +121,15 @@ onsuccess:
     print(render_times(times), file=sys.stderr)
     if not plan.config.missing:
         Path(plan.results, FINISHED).unlink(missing_ok=True)
-        folders = [Path(plan.results, name) for name in ("tables", "figures")]
-        if missing := read_missing(*folders):  # stages of reporting
-            print(describe_missing(missing), file=sys.stderr)
-            raise SystemExit(IN_PART)
+    folders = [Path(plan.results, name) for name in ("tables", "figures", "sensitivity")]
+    if missing := read_missing(*folders):
+        print(describe_missing(missing), file=sys.stderr)
+        if any(entry.stage for entry in missing):
+            os.utime(plan.config_file)  # the next call makes again what left out a failed stage of reporting
+        raise SystemExit(IN_PART)
 
 
 onerror:
     for reason in reasons_of_failure(Path("logs"), BEGAN):
         print(f"A job failed: {reason}", file=sys.stderr)
-    report_without_failed()
+    plan_second_pass()

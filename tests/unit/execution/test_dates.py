@@ -1,13 +1,12 @@
 """Dates of files that other clocks gave."""
 
-import asyncio
 import os
 import time
-from types import SimpleNamespace
 
 import pytest
 
-from macroscope.execution.dates import end_future, ignore_dates_of_users
+from macroscope.errors import MacroscopeError
+from macroscope.execution.dates import end_future, require_past
 
 
 def test_results_of_the_future_are_of_today_in_their_order(tmp_path):
@@ -28,15 +27,10 @@ def test_results_of_today_keep_their_dates(tmp_path):
     assert (tmp_path / "a").stat().st_mtime_ns == before
 
 
-@pytest.mark.parametrize("is_ancient", [True, False])
-def test_only_dates_of_results_are_checked(is_ancient):
-    checked = []
-
-    async def check(job, outputs):
-        checked.append(job)
-
-    workflow = SimpleNamespace(dag=SimpleNamespace(check_output_mtime=check))
-    ignore_dates_of_users(workflow)
-    job = SimpleNamespace(input=[SimpleNamespace(is_ancient=is_ancient), SimpleNamespace(is_ancient=False)])
-    asyncio.run(workflow.dag.check_output_mtime(job, []))
-    assert checked == ([] if is_ancient else [job])
+def test_a_users_file_of_the_future_is_named(tmp_path):
+    path = tmp_path / "real.jsonl"
+    path.touch()
+    require_past(str(path))
+    os.utime(path, (4e9, 4e9))
+    with pytest.raises(MacroscopeError, match=f"{path}: dated in the future, .*; run `touch {path}`"):
+        require_past(str(path))

@@ -17,7 +17,7 @@ class FakeJob:
         return False
 
 
-def workflow_of(edges, failed, finished=(), user_kill=None):
+def workflow_of(edges, failed, finished=()):
     """A workflow whose jobs have ended; `edges`: job -> jobs that depend on it."""
     depending = defaultdict(dict, {job: dict.fromkeys(later) for job, later in edges.items()})
 
@@ -33,7 +33,7 @@ def workflow_of(edges, failed, finished=(), user_kill=None):
         finished=lambda job: job in finished,
         needrun_jobs=lambda: iter(jobs - {*finished}),
     )
-    return SimpleNamespace(dag=dag, scheduler=SimpleNamespace(failed=failed, _user_kill=user_kill))
+    return SimpleNamespace(dag=dag, scheduler=SimpleNamespace(failed=failed))
 
 
 def test_what_depends_on_a_failed_job_is_unmade():
@@ -43,7 +43,6 @@ def test_what_depends_on_a_failed_job_is_unmade():
         FailedJob("a.log", frozenset({"model", "scores", "report"}))
     ]
     assert failed_jobs(workflow_of(edges, [train], [])) == []  # `other` was not tried: the run was stopped
-    assert failed_jobs(workflow_of(edges, [train], [further], "graceful")) == []
 
 
 def test_two_calls_name_the_jobs_in_the_same_order():

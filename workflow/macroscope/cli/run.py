@@ -1,10 +1,7 @@
 """`macroscope run`, `macroscope demo`: run the workflow on a config."""
 
-import os
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -18,13 +15,15 @@ def run(
 ) -> None:
     """Run the workflow on a config.
 
-    Further arguments are those of snakemake. Results are written to the folder `results` of this folder. For example:
+    Further arguments are those of snakemake. Results are written to the folder `results` of this folder. If parts fail,
+    Snakemake runs a second time, for the report without them. For example:
     macroscope run --config mine.yaml --cores 4
     """
     from macroscope.config.schema import load_config
+    from macroscope.execution.snakemake_command import run_snakemake
 
     load_config(config)  # reports its errors before Snakemake begins
-    _become_snakemake(config, context.args)
+    raise typer.Exit(run_snakemake(config, context.args))
 
 
 def demo(
@@ -39,6 +38,7 @@ def demo(
     Further arguments are those of snakemake, such as --cores 4.
     """
     from macroscope.config.schema import load_config
+    from macroscope.execution.snakemake_command import run_snakemake
     from macroscope.files import REPOSITORY, errors_about, require_folder
     from macroscope.plan import Plan
 
@@ -48,14 +48,4 @@ def demo(
     with errors_about(output):
         output.mkdir(parents=True, exist_ok=True)
     typer.echo(f"Running the demonstration in {output}; the messages of Snakemake follow.")
-    _become_snakemake(config, ["--directory", str(output), "--quiet", "rules", "host", *context.args])
-
-
-def _become_snakemake(config: Path, arguments: Sequence[str]) -> NoReturn:
-    """Replace this process by Snakemake, which then gets its signals and gives its exit status."""
-    from macroscope.execution.snakemake_command import snakemake_command
-
-    command = snakemake_command(config, arguments)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os.execv(command[0], command)
+    raise typer.Exit(run_snakemake(config, ["--directory", str(output), "--quiet", "rules", "host", *context.args]))

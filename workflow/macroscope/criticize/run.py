@@ -193,7 +193,7 @@ def criticize(
 
 def command_of(folder: Path) -> str:
     """Return the command with which Snakemake runs the config in a folder, for people to type."""
-    return shown_command(snakemake_command(folder / CONFIG, ["--directory", str(folder), "--cores", "all"]))
+    return shown_command(snakemake_command([folder / CONFIG], ["--directory", str(folder), "--cores", "all"]))
 
 
 def _require_usable(path: Path, exists: bool = True) -> None:

@@ -1,11 +1,12 @@
-"""Dates of files: results dated in the future, after which everything that is made from them would count as old."""
+"""Dates of files in the future, after which everything that is made from them would count as old."""
 
 import logging
 import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+
+from macroscope.errors import MacroscopeError
 
 log = logging.getLogger("macroscope")
 
@@ -26,15 +27,13 @@ def end_future(folders: Iterable[str]) -> None:
         log.warning("%s%s: dated in the future; from now on, of today", future[0][1], others)
 
 
-def ignore_dates_of_users(workflow: Any) -> None:
-    """Let Snakemake accept results that are older than a file whose date does not count (`ancient`).
+def require_past(path: str) -> None:
+    """Check that a file of the user is not dated in the future, which Snakemake takes for a fault of the clocks.
 
-    Snakemake takes an input that is dated in the future for a fault of the clocks, and removes the result.
+    Raises
+    ------
+    MacroscopeError
+        If it is.
     """
-    check = workflow.dag.check_output_mtime
-
-    async def check_own(job: Any, outputs: Any) -> None:
-        if not any(file.is_ancient for file in job.input):
-            await check(job, outputs)
-
-    workflow.dag.check_output_mtime = check_own
+    if os.path.getmtime(path) > time.time():
+        raise MacroscopeError(f"{path}: dated in the future, so that its results count as old; run `touch {path}`")

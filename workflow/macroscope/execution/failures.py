@@ -55,7 +55,7 @@ def failed_jobs(workflow: Any) -> list[FailedJob]:
     scheduler, dag = workflow.scheduler, workflow.dag
     failed = [job for item in scheduler.failed for job in (item.jobs if item.is_group() else [item])]
     blocked = {job: set(dag.bfs(dag.depending, job)) for job in failed if not dag.finished(job)}
-    if scheduler._user_kill or set(dag.needrun_jobs()).difference(*blocked.values()):
+    if set(dag.needrun_jobs()).difference(*blocked.values()):
         return []
     unmade = {job: frozenset(str(path) for each in jobs for path in each.output) for job, jobs in blocked.items()}
     # In an order of their own, so that two calls name the same log as the reason for a critic.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError
+from macroscope.execution.dates import require_past
 from macroscope.files import read_json, write_json
 from macroscope.jobs import Job
 from macroscope.stages import Function, Wildcards
@@ -61,7 +62,10 @@ class UserFiles:
         """Return an input function: the source, with the user's files marked if they are on this machine."""
 
         def marked(path: str) -> str:
-            return self.flag(path) if self._is_users(path) and os.path.exists(path) else path
+            if not self._is_users(path) or not os.path.exists(path):
+                return path
+            require_past(path)
+            return self.flag(path)
 
         def paths(wildcards: Wildcards) -> str | list[str]:
             given = source(wildcards) if callable(source) else source

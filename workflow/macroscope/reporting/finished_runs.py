@@ -150,7 +150,7 @@ def read_run(folder: Path) -> Run:
     if (folder / UNFINISHED).exists():
         raise MacroscopeError(
             f"{folder}: the last call of this run did not end, so that its tables may be older than its texts; run the"
-            " same command again"
+            " same command again (with --forcerun make_tables if Snakemake has nothing to do)"
         )
     config = read_json(folder / CONFIG)
     if not isinstance(config, dict) or not {"corpora", "systems", "statistics"} <= set(config):
