@@ -121,11 +121,15 @@ onsuccess:
     print(render_times(times), file=sys.stderr)
     if not plan.config.missing:
         Path(plan.results, FINISHED).unlink(missing_ok=True)
-    folders = [Path(plan.results, name) for name in ("tables", "figures", "sensitivity")]
+    folders = [
+        Path(plan.results, name) for name in ("tables", "figures", "sensitivity")
+    ]
     if missing := read_missing(*folders):
         print(describe_missing(missing), file=sys.stderr)
         if any(entry.stage for entry in missing):
-            os.utime(plan.config_file)  # the next call makes again what left out a failed stage of reporting
+            os.utime(
+                plan.config_file
+            )  # the next call makes again what left out a failed stage of reporting
         raise SystemExit(IN_PART)
 
 

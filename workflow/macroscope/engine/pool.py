@@ -24,7 +24,7 @@ TICK_SECONDS = 0.5
 
 
 class Watcher:
-    """What is told of a run while it goes on; this one ignores it."""
+    """Events of a run while it goes on; this watcher ignores them."""
 
     def begin(self, tasks: Sequence[Task]) -> None:
         """Learn which tasks will run."""
@@ -115,7 +115,7 @@ class _Pool:
                 if not is_made:
                     failed.append(task)
                     left_out = _unmade(task, tasks)
-                    waiting = {n: other for n, other in waiting.items() if left_out.isdisjoint(other.outputs)}
+                    waiting = {n: later for n, later in waiting.items() if left_out.isdisjoint(later.outputs)}
                     continue
                 made = set(task.outputs)
                 for needed in missing.values():
