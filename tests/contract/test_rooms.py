@@ -37,6 +37,8 @@ FLOORS = [
     {"cli", "api"},
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""
+LEAVES = {"gate", "human", "ranking", "sameness", "sensitivity", "sentences", "timelines"}
+"""Rooms that nothing but the two faces of the package imports: whoever reads the core can leave them out."""
 
 
 @cache
@@ -77,6 +79,12 @@ def floor(name: str) -> int:
 def test_modules_import_from_their_own_room_and_from_floors_below(name):
     upward = {imported for imported in imports(name) if room(imported) != room(name) and floor(imported) >= floor(name)}
     assert not upward
+
+
+def test_nothing_but_the_faces_imports_a_leaf():
+    faces = {"cli", "api"}
+    arrows = {(room(name), room(imported)) for name in modules() for imported in imports(name)}
+    assert {(first, leaf) for first, leaf in arrows if leaf in LEAVES and first not in faces | {leaf}} == set()
 
 
 def test_no_modules_import_each_other_in_a_circle():
