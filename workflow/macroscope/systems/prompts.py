@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from macroscope.documents import Document, read_documents, require_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.formats import InvalidSample, format_training_text, parse_sample
+from macroscope.systems.rejection_sampling import Sample, SampleCount
 
 if TYPE_CHECKING:
     from macroscope.systems.language_model.options import LanguageModelSystem
@@ -132,6 +133,15 @@ def encode_prompts(prompts: Sequence[Prompt], tokenizer: Any) -> list[EncodedPro
         EncodedPrompt(prompt.text, prompt.document, prompt.short, tuple(tokens) if prompt.text else ())
         for prompt, tokens in zip(prompts, encoded, strict=True)
     ]
+
+
+def count_short_prompts(prompts: Sequence[Prompt], length: str) -> list[SampleCount]:
+    """Return the count of prompts that are whole documents, shorter than requested; nothing without prompts ("")."""
+
+    def is_short(sample: Sample[Any]) -> bool:
+        return prompts[sample.index % len(prompts)].short
+
+    return [SampleCount(f"prompt shorter than {length}", "whole prompts", is_short, lambda s: 1)] if length else []
 
 
 def require_room(prompts: list[EncodedPrompt], max_tokens: int) -> None:

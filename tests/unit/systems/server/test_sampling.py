@@ -8,8 +8,8 @@ import pytest
 
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.resume import PartialFile
-from macroscope.systems.server import completions, sampling
+from macroscope.systems.rejection_sampling import PartialFile
+from macroscope.systems.server import completions
 from macroscope.systems.server.sampling import COMPLETIONS, derive_seed, sample_server
 
 from .conftest import KEY
@@ -64,64 +64,20 @@ def test_no_more_requests_at_a_time_than_allowed(end_point, options, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_resumed_job_requests_only_the_missing_samples(end_point, options, tmp_path, monkeypatch):
-    expected = sample(tmp_path / "a" / "samples.parquet", options())
-    end_point.requests.clear()
-    append, kept = PartialFile.append, []
-
-    def dies(self, row):
-        if len(kept) == 5:
-            raise KeyboardInterrupt
-        kept.append(row.index)
-        append(self, row)
-
-    monkeypatch.setattr(PartialFile, "append", dies)
-    output = tmp_path / "b" / "samples.parquet"
-    with pytest.raises(KeyboardInterrupt):
-        sample(output, options(parallel=1))
-    monkeypatch.setattr(PartialFile, "append", append)
-    part = output.with_name("samples.parquet.part.jsonl")
-    part.write_text(part.read_text() + '{"index": 11, "sec')  # a torn last line, as a kill leaves it
-    end_point.requests.clear()
-    # The samples do not depend on the number of parallel requests.
-    assert sample(output, options(parallel=2)) == expected
-    seeds = Counter(body["seed"] for body in end_point.requests)
-    assert seeds == Counter(derive_seed(1, "s", n, 0) for n in range(12) if n not in kept)
-    assert not part.exists()
-
-
-@pytest.mark.slow
-def test_finished_samples_are_kept_when_the_server_disappears(end_point, options, tmp_path, monkeypatch):
-    monkeypatch.setattr(completions, "TRIES", 2)
-    end_point.failures = [None] * 5 + [status(500)] * 40
-    output = tmp_path / "samples.parquet"
-    with pytest.raises(MacroscopeError, match=r"system s: .* status 500, 2 times in a row; 5 of 12 samples are kept"):
-        sample(output, options(parallel=1))
-    assert not output.exists()
-    end_point.failures, end_point.requests = [], []
-    assert len(sample(output, options(parallel=1))) == 12
-    assert len(end_point.requests) == 7
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("wanted", [3, 20])
-def test_another_number_of_samples_reuses_the_finished_ones(end_point, options, tmp_path, monkeypatch, wanted):
+@pytest.mark.parametrize("wanted", [3, 12, 20])
+def test_finished_samples_are_kept_when_the_server_disappears(end_point, options, tmp_path, monkeypatch, wanted):
     monkeypatch.setattr(completions, "TRIES", 2)
     expected = sample(tmp_path / "a" / "samples.parquet", options(samples=wanted))
     end_point.failures = [None] * 5 + [status(500)] * 40
     output = tmp_path / "b" / "samples.parquet"
-    with pytest.raises(MacroscopeError, match="5 of 12 samples are kept"):
+    with pytest.raises(MacroscopeError, match=r"system s: .* status 500, 2 times in a row; 5 of 12 samples are kept"):
         sample(output, options(parallel=1))
+    assert not output.exists()
     end_point.failures, end_point.requests = [], []
-    assert sample(output, options(samples=wanted)) == expected
-    assert len(end_point.requests) == max(0, wanted - 5)
-
-
-def test_samples_of_other_options_are_not_reused(end_point, options, tmp_path):
-    output = tmp_path / "samples.parquet"
-    part = output.with_name("samples.parquet.part.jsonl")
-    part.write_text('{"other": 1}\n{"index": 0, "sections": [[null, "stale"]]}\n')
-    assert all("stale" not in document.text for document in sample(output, options()))
+    # Neither the number of samples nor that of parallel requests changes a sample.
+    assert sample(output, options(samples=wanted, parallel=2)) == expected
+    requested = sorted(body["seed"] for body in end_point.requests)
+    assert requested == sorted(derive_seed(1, "s", n, 0) for n in range(5, wanted))
 
 
 def test_empty_and_filtered_completions_are_requested_again_and_counted(end_point, options, tmp_path):
@@ -152,17 +108,6 @@ def test_cut_completions_are_counted(end_point, options, tmp_path):
     sample(tmp_path / "samples.parquet", options())
     counts = {count.filter: count.dropped for count in read_provenance(tmp_path / "samples.parquet").counts}
     assert counts["end of a sample beyond 2000 tokens"] == 12
-
-
-@pytest.mark.slow
-def test_sampling_from_a_silent_model_stops(end_point, options, tmp_path, monkeypatch):
-    monkeypatch.setattr(sampling, "HOPELESS", 30)
-    end_point.text = lambda body: ""
-    with pytest.raises(MacroscopeError, match=r"none of 3[0-9] completions is a document of the format"):
-        sample(tmp_path / "samples.parquet", options())
-    end_point.text, end_point.finish = end_point.text_of, "content_filter"
-    with pytest.raises(MacroscopeError, match=r"none of 3[0-9] completions"):
-        sample(tmp_path / "samples.parquet", options())
 
 
 def test_titled_sections(end_point, options, tmp_path):

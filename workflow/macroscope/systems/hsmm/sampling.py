@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from macroscope.documents import Provenance, write_documents
+from macroscope.documents import Provenance
 from macroscope.systems.hsmm import HsmmSystem
 from macroscope.systems.hsmm.model import Hsmm
 from macroscope.systems.hsmm.ngrams import Integers, Ngrams
-from macroscope.systems.rejection_sampling import SamplingTask, generate_documents
+from macroscope.systems.rejection_sampling import SamplingTask, write_texts
 
 Floats = NDArray[np.float64]
 
@@ -96,12 +96,11 @@ def sample_hsmm(model: Path, output: Path, options: HsmmSystem, *, corpus: str, 
     seed += options.seed
     fitted, ngrams = Hsmm.load(model)
     sampler = HsmmSampler(fitted, ngrams, options.segments, options.max_tokens)
-    task = SamplingTask(
-        system, options.samples, False, options.max_tokens, "give the corpus more documents, or fit longer"
-    )
+    longest, advice = f"{options.max_tokens} tokens", "give the corpus more documents, or fit longer"
+    task = SamplingTask(system, range(options.samples), False, longest, advice)
     source = {"system": system, "segments": options.segments, "seed": seed, "ngrams": len(ngrams)}
     provenance = Provenance(corpus, source, options.model_dump(mode="json"))
-    write_documents(output, generate_documents(sampler.generate, task, provenance, seed), provenance)
+    write_texts(output, sampler.generate, task, provenance, seed)
 
 
 def _cumulative(logits: torch.Tensor) -> Floats:

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macroscope.arrays import mapped
-from macroscope.documents import Provenance, write_documents
+from macroscope.documents import Provenance
 from macroscope.files import scratch_folder
 from macroscope.systems.language_model.options import BeamSampling, Nucleus
 from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers
 from macroscope.systems.ngram.model import NgramModel, Reals, estimate
 from macroscope.systems.ngram.training import END, NgramCounts
-from macroscope.systems.rejection_sampling import SamplingTask, generate_documents
+from macroscope.systems.rejection_sampling import SamplingTask, write_texts
 
 _ROUNDING = 1e-12
 """Tolerance of sums, because relative frequencies often add up to exactly the share of the nucleus."""
@@ -284,15 +284,9 @@ def sample_ngram(model: Path, output: Path, options: NgramSystem, *, corpus: str
             "orders_with_fallback_discounts": list(estimated.fallback_orders),
         }
         provenance = Provenance(corpus, source, options.model_dump(mode="json"))
-        task = SamplingTask(
-            system,
-            options.samples,
-            options.titles,
-            options.max_tokens,
-            "raise the order, give more training text, or set titles: false",
-        )
-        generate = partial(_generate, sampler, counts.words)
-        write_documents(output, generate_documents(generate, task, provenance, seed), provenance)
+        advice = "raise the order, give more training text, or set titles: false"
+        task = SamplingTask(system, range(options.samples), options.titles, f"{options.max_tokens} tokens", advice)
+        write_texts(output, partial(_generate, sampler, counts.words), task, provenance, seed)
 
 
 def _make_sampler(model: NgramModel, options: NgramSystem) -> Sampler:
