@@ -3,9 +3,10 @@ import re
 import pandas as pd
 import pytest
 
+from macroscope.files import CAPTIONS
 from macroscope.reporting.formats import format_number, format_p_value
-from macroscope.reporting.html_blocks import CAPTIONS, html_table, inline_svg
 from macroscope.reporting.latex import escape, to_latex
+from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.tables import with_adjusted_p_values
 
 

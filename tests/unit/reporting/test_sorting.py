@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from macroscope.files import CAPTIONS
-from macroscope.reporting.html_blocks import html_table
+from macroscope.reporting.pages import html_table
 
 
 @pytest.fixture

@@ -1,19 +1,15 @@
 """Annotation forms: a folder with a page per annotator, and the key that stays with the researchers."""
 
-import base64
-import hashlib
 import json
 import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
 
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
@@ -22,6 +18,7 @@ from macroscope.human.assignment import Design, Showing, assign_documents
 from macroscope.human.pool import FEWEST_TYPES, Pool
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.natural_language.sentences import split_sentences
+from macroscope.reporting.pages import render_page
 from macroscope.tables import write_csv
 
 log = logging.getLogger("macroscope")
@@ -29,7 +26,6 @@ log = logging.getLogger("macroscope")
 FORMAT, VERSION = "macroscope human key", 1
 KEY = "key.json"
 PAGES = "pages"
-_TEMPLATES = Path(__file__).parent / "page"
 _README = """Give each annotator their page in `pages/`, and nothing else: key.json reveals the system of every text.
 A page works in any browser without a network; answers stay in the browser until they are exported. After you have
 received the exported files: macroscope human collect --sheet . --answers FOLDER --output RESULTS
@@ -169,31 +165,7 @@ def _render_page(key: dict[str, Any], annotator: str) -> str:
             if showing["annotator"] == annotator
         ],
     }
-    style, script = ((_TEMPLATES / name).read_text(encoding="utf-8").strip() for name in ("page.css", "page.js"))
-    return _template().render(
-        title=key["questionnaire"]["title"],
-        style=style,
-        script=script,
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        data=_to_script_json(content),
-    )
-
-
-@cache
-def _template() -> Any:
-    source = (_TEMPLATES / "page.html.jinja").read_text(encoding="utf-8")
-    return Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(source)
-
-
-def _to_script_json(value: Any) -> str:
-    """Return JSON for a script element, with < > & escaped: browsers search it for </script> and <!-- first."""
-    return json.dumps(value, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _hash(text: str) -> str:
-    """Return the hash by which the content security policy allows the page's own style and script."""
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return render_page("annotation/page", content=content)
 
 
 def _design_table(showings: Sequence[Showing], systems: Sequence[str]) -> pd.DataFrame:

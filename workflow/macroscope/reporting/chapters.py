@@ -11,7 +11,7 @@ from macroscope.critics.findings import Findings, ReportItem
 from macroscope.missing import Missing
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
-from macroscope.reporting.html_blocks import Block, Captions, html_table, inline_svg, item_block
+from macroscope.reporting.html_blocks import Block, Captions, item_block
 from macroscope.reporting.human import (
     HumanScores,
     display_correlations,
@@ -25,6 +25,7 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.human_documents import display_documents, read_documents_table
 from macroscope.reporting.human_study import study_blocks
+from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.pairs import display_pair, pairs_of, read_pairs
 from macroscope.reporting.results import Results
 from macroscope.reporting.statistic_names import readable_name

@@ -1,7 +1,6 @@
 """HTML blocks of the report: a heading, a caption, and a table, a figure or texts."""
 
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -17,13 +16,10 @@ from macroscope.critics import get_critic
 from macroscope.critics.findings import ReportItem
 from macroscope.errors import MacroscopeError, describe, is_own
 from macroscope.files import CAPTIONS
-from macroscope.phrases import significant
+from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.results import Results
 
 log = logging.getLogger("macroscope")
-
-LONG_TEXT = 80
-"""Number of characters above which the text of a cell may wrap."""
 
 
 @dataclass(frozen=True)
@@ -97,60 +93,6 @@ class Captions:
         text = self.environment.from_string(path.read_text(encoding="utf-8")).render({**self.values, **values})
         settings = {"halt_level": 2, "report_level": 2, "raw_enabled": False, "file_insertion_enabled": False}
         return publish_parts(text, writer="html5", settings_overrides=settings)["body"]
-
-
-def inline_svg(path: Path) -> str:
-    """Return the <svg> element of a file, with ids that are unique on a page with several figures."""
-    svg = path.read_text(encoding="utf-8")
-    svg = svg[svg.index("<svg") :]
-    prefix = re.sub(r"[^A-Za-z0-9]+", _as_identifier, path.stem + "-" + path.parent.name)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
-    svg = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{prefix}-\2", svg)
-    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-
-
-def _as_identifier(signs: re.Match[str]) -> str:
-    """Return a hyphen in place of signs, with the numbers of letters beyond ASCII, so that names stay different."""
-    return "-" + "-".join(f"{ord(sign):x}" for sign in signs.group() if not sign.isascii())
-
-
-def html_table(table: pd.DataFrame) -> str:
-    """Render a table as HTML: numbers right-aligned with four significant digits, long texts wrapped."""
-
-    def cell(value: object) -> str:
-        if isinstance(value, float):
-            if pd.isna(value):
-                return "–"
-            return f"{value:,.0f}" if value.is_integer() and abs(value) > 99 else significant(f"{value:.4g}")
-        return str(value)
-
-    shown = table.copy()
-    for column in shown:
-        shown[column] = [cell(value) for value in table[column].tolist()]
-    classes = [_cell_class(table[column], shown[column]) for column in table]
-    shown.columns = [str(name).replace("_", " ") for name in shown.columns]
-    html = shown.to_html(index=False, border=0, classes="data", escape=True, na_rep="")
-    rows = html.split("<tr")
-    return "<tr".join([rows[0], *(_with_classes(row, classes) for row in rows[1:])])
-
-
-def _cell_class(values: pd.Series, shown: pd.Series) -> str:
-    """Return the CSS class of a column."""
-    if pd.api.types.is_numeric_dtype(values):
-        return "num"
-    return "long" if shown.map(len).max() > LONG_TEXT else ""
-
-
-def _with_classes(row: str, classes: list[str]) -> str:
-    """Give the cells of a table row the classes of their columns, and those of texts the direction of their script."""
-    cells = iter(classes)
-
-    def with_class(cell: re.Match[str]) -> str:
-        name = next(cells)
-        direction = " dir=auto" if name == "long" else ""
-        return f"<t{cell[1]} class={name}{direction}>" if name else cell[0]
-
-    return re.sub(r"<t([dh])>", with_class, row)
 
 
 def item_block(item: ReportItem, critic: str, corpus: str, captions: Captions, table: pd.DataFrame | None) -> Block:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.reporting.html_blocks import Block, Captions, html_table, inline_svg
+from macroscope.reporting.html_blocks import Block, Captions
 from macroscope.reporting.human import HumanScores
+from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.tables import read_csv
 
 MOST_ORGANISATIONS = 10

@@ -5,18 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 
-from macroscope import __version__
 from macroscope.critics import get_critic
 from macroscope.critics.findings import ReportItem
 from macroscope.critics.subsampling import MAX_DOCUMENTS
-from macroscope.files import CAPTIONS, atomic
+from macroscope.files import atomic
 from macroscope.missing import ADVICE, read_missing
 from macroscope.options import READABLE_NAMES
-from macroscope.phrases import number
 from macroscope.reporting.chapters import (
     Chapter,
     Contribution,
@@ -35,10 +32,10 @@ from macroscope.reporting.cited_sensitivity import cite_sensitivity
 from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import describe_difference, judge_difference
 from macroscope.reporting.evidence import Evidence, find_evidence
-from macroscope.reporting.formats import format_percent, format_percent_inline
 from macroscope.reporting.headline import read_headline
 from macroscope.reporting.html_blocks import Captions, system_page
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
+from macroscope.reporting.pages import make_environment
 from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard import (
@@ -186,26 +183,15 @@ def _cite_sensitivity(results: Results, tables: Path, corpus: str) -> list[str]:
 
 
 def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequence[Scorecard]) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(CAPTIONS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = make_environment()
     environment.filters |= {
-        "percent": format_percent,
-        "in_percent": format_percent_inline,
         "describe": describe_difference,
         "judge": judge_difference,
-        "number": number,
         "unbroken": lambda text: text.replace(" %", "\u00a0%"),
         "place": lambda auc: max(0.0, 2 * auc - 1),
     }
-    environment.tests["missing"] = pd.isna
     environment.globals |= {
         "run": results.plan.config.run,
-        "version": __version__,
         "chapters": chapters,
         "systems_of": {scorecard.corpus: scorecard.systems for scorecard in scorecards},
         "scorecard_of": {scorecard.corpus: scorecard for scorecard in scorecards},

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from macroscope import __version__
 from macroscope.critics import get_critic
 from macroscope.documents import count_documents, read_provenance
-from macroscope.files import CAPTIONS, atomic
+from macroscope.files import atomic
 from macroscope.missing import ADVICE, write_missing
 from macroscope.options import CONTROL
+from macroscope.reporting.pages import inline_svg, render_page
 from macroscope.reporting.pair_accuracies import tabulate_pairs
 from macroscope.reporting.results import Results
 from macroscope.reporting.sensitivity_figures import plot_curves, plot_heat_map
@@ -97,20 +96,13 @@ def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, design
     block = results.plan.config.sensitivity
     assert block is not None
     real = results.local(results.plan.systems.samples(block.corpus, CONTROL))
-    environment = Environment(
-        loader=FileSystemLoader(CAPTIONS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     critics = list(powers["critic"].unique())
     undamaged = counts[counts["undamaged"] > 0.05 * counts["documents"]]
-    return environment.get_template("sensitivity.html.jinja").render(
+    return render_page(
+        "sensitivity",
         run=results.plan.config.run,
         missing=results.plan.config.missing,
         advice=ADVICE,
-        version=__version__,
         corpus=block.corpus,
         documents=count_documents(real, "test") + count_documents(real, "valid"),
         doses=block.doses,
@@ -118,11 +110,11 @@ def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, design
             critic: {
                 "observes": get_critic(critic).data.observes,
                 "sentences": {design: describe_critic(powers, critic, design) for design in designs},
-                "curves": _svg(folder / f"curves_{critic}.svg"),
+                "curves": inline_svg(folder / f"curves_{critic}.svg"),
             }
             for critic in critics
         },
-        heat_maps={design: _svg(folder / f"n80_{design}.svg") for design in designs},
+        heat_maps={design: inline_svg(folder / f"n80_{design}.svg") for design in designs},
         unseen={design: [words(name) for name in unseen_damages(powers, design)] for design in designs},
         unfit=sorted({words(row.damage) for row in counts.itertuples() if _is_unfit(row)}),
         undamaged=[(words(row.damage), row.dose, row.undamaged, row.documents) for row in undamaged.itertuples()],
@@ -135,9 +127,3 @@ def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, design
 def _is_unfit(row: Any) -> bool:
     """Return whether a damage leaves most documents as they are, though it is one of documents."""
     return DAMAGES[row.damage].level != "collection" and row.documents - row.undamaged < FEWEST_CHANGED * row.documents
-
-
-def _svg(path: Path) -> str:
-    """Return a figure without its XML declaration, to put into a page."""
-    text = path.read_text(encoding="utf-8")
-    return text[text.index("<svg") :]

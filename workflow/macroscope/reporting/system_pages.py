@@ -19,7 +19,8 @@ from macroscope.reporting.differences import (
 from macroscope.reporting.examples import Example, find_example
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.headline import SETTING, display_headline
-from macroscope.reporting.html_blocks import Block, Captions, html_table, item_block, system_page
+from macroscope.reporting.html_blocks import Block, Captions, item_block, system_page
+from macroscope.reporting.pages import html_table
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import NOT_USABLE, UNLIKE, Scorecard, Verdict
 from macroscope.systems import kinds

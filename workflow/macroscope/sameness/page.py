@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from macroscope import __version__
 from macroscope.errors import MacroscopeError
-from macroscope.files import CAPTIONS, atomic, require_folder
+from macroscope.files import atomic, require_folder
 from macroscope.plotting import SUFFIXES, save
-from macroscope.reporting.html_blocks import html_table, inline_svg
+from macroscope.reporting.pages import html_table, inline_svg, render_page
 from macroscope.sameness.figures import plot_estimates, plot_matrix
 from macroscope.sameness.measure import CONFIDENCE, REFERENCE, Sameness
 from macroscope.sameness.phrases import SIGNIFICANT
@@ -57,14 +55,8 @@ def write_page(sameness: Sameness, output: Path) -> None:
         write_csv(sameness.phrases, folder / PHRASES)
         figures = dict(_save_figures(sameness, folder))
         common, differing = list_common_phrases(sameness.phrases), list_differing(sameness)
-        environment = Environment(
-            loader=FileSystemLoader(CAPTIONS),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        page = environment.get_template("sameness.html.jinja").render(
+        page = render_page(
+            "sameness",
             systems=_systems(sameness),
             views=sameness.views,
             summary=html_table(summarize(differing)) if sameness.has_real else "",
@@ -79,7 +71,6 @@ def write_page(sameness: Sameness, output: Path) -> None:
             shown=SHOWN_PHRASES,
             most_prompts=MOST_PROMPTS,
             confidence=f"{100 * CONFIDENCE:g}",
-            version=__version__,
         )
         (folder / PAGE).write_text(page, encoding="utf-8")
 

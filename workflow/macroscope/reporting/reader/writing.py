@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
 
 from macroscope.critics import get_critic
 from macroscope.critics.attributions import read_attributions
@@ -24,14 +23,14 @@ from macroscope.options import CONTROL
 from macroscope.progress import progress
 from macroscope.reporting.flags import flag_texts, read_keys
 from macroscope.reporting.html_blocks import system_page
+from macroscope.reporting.pages import render_page
 from macroscope.reporting.reader.index import CriticScores, Index, PairedTexts
 from macroscope.reporting.results import Results
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.conformal import FALSE_FLAGS
 from macroscope.tables import read_csv
 
-FOLDER = CAPTIONS / "reader"
-PAGE = "reader.html.jinja"
+SCRIPTS = sorted((CAPTIONS / "reader").glob("*.js"))
 CHUNK = 100
 """Number of documents per file."""
 COLOURS = 8
@@ -53,7 +52,10 @@ def write_reader(config: Path, output: Path) -> None:
     results = Results(config)
     with atomic(output) as folder:
         folder.mkdir()
-        _write_page(folder, results.plan.config.run)
+        page = render_page("reader/reader", run=results.plan.config.run)
+        (folder / "index.html").write_text(page, encoding="utf-8")
+        for script in SCRIPTS:
+            shutil.copyfile(script, folder / script.name)
         systems, detectability = [], _read_detectability(results)
         for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.pairs):
             real = read_keys(results, corpus, CONTROL)
@@ -71,14 +73,6 @@ def write_reader(config: Path, output: Path) -> None:
             "systems": systems,
         }
         _write_call(folder / "data" / "run.js", "run", about)
-
-
-def _write_page(folder: Path, run: str) -> None:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    page = environment.from_string((FOLDER / PAGE).read_text(encoding="utf-8")).render(run=run)
-    (folder / "index.html").write_text(page, encoding="utf-8")
-    for path in sorted(path for path in FOLDER.iterdir() if path.name != PAGE):
-        shutil.copyfile(path, folder / path.name)
 
 
 def _describe_critic(critic: str) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""The kit of all pages: their templates' environment, tables, and figures."""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from macroscope import __version__
+from macroscope.files import CAPTIONS
+from macroscope.phrases import number, significant
+from macroscope.reporting.formats import format_percent, format_percent_inline
+
+LONG_TEXT = 80
+"""Number of characters above which the text of a cell may wrap."""
+
+
+def make_environment() -> Environment:
+    """Return the environment of all pages: values are escaped, and an unknown one is an error."""
+    environment = Environment(
+        loader=FileSystemLoader(CAPTIONS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {}  # keys stay in their order
+    environment.globals["version"] = __version__
+    environment.tests["missing"] = pd.isna
+    environment.filters |= {
+        "percent": format_percent,
+        "in_percent": format_percent_inline,
+        "number": number,
+        "sha256": _hash,
+    }
+    return environment
+
+
+def render_page(name: str, **values: object) -> str:
+    """Render the template `name` of `workflow/report` with values."""
+    return _environment().get_template(f"{name}.html.jinja").render(**values)
+
+
+_environment = cache(make_environment)
+
+
+def _hash(text: str) -> str:
+    """Return the hash by which a content security policy allows a page's own style or script."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def inline_svg(path: Path) -> str:
+    """Return the <svg> element of a file, with ids that are unique on a page with several figures."""
+    svg = path.read_text(encoding="utf-8")
+    svg = svg[svg.index("<svg") :]
+    prefix = re.sub(r"[^A-Za-z0-9]+", _as_identifier, path.stem + "-" + path.parent.name)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{prefix}-\2", svg)
+    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+
+
+def _as_identifier(signs: re.Match[str]) -> str:
+    """Return a hyphen in place of signs, with the numbers of letters beyond ASCII, so that names stay different."""
+    return "-" + "-".join(f"{ord(sign):x}" for sign in signs.group() if not sign.isascii())
+
+
+def html_table(table: pd.DataFrame) -> str:
+    """Render a table as HTML: numbers right-aligned with four significant digits, long texts wrapped."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, float):
+            if pd.isna(value):
+                return "–"
+            return f"{value:,.0f}" if value.is_integer() and abs(value) > 99 else significant(f"{value:.4g}")
+        return str(value)
+
+    shown = table.copy()
+    for column in shown:
+        shown[column] = [cell(value) for value in table[column].tolist()]
+    classes = [_cell_class(table[column], shown[column]) for column in table]
+    shown.columns = [str(name).replace("_", " ") for name in shown.columns]
+    html = shown.to_html(index=False, border=0, classes="data", escape=True, na_rep="")
+    rows = html.split("<tr")
+    return "<tr".join([rows[0], *(_with_classes(row, classes) for row in rows[1:])])
+
+
+def _cell_class(values: pd.Series, shown: pd.Series) -> str:
+    """Return the CSS class of a column."""
+    if pd.api.types.is_numeric_dtype(values):
+        return "num"
+    return "long" if shown.map(len).max() > LONG_TEXT else ""
+
+
+def _with_classes(row: str, classes: list[str]) -> str:
+    """Give the cells of a table row the classes of their columns, and those of texts the direction of their script."""
+    cells = iter(classes)
+
+    def with_class(cell: re.Match[str]) -> str:
+        name = next(cells)
+        direction = " dir=auto" if name == "long" else ""
+        return f"<t{cell[1]} class={name}{direction}>" if name else cell[0]
+
+    return re.sub(r"<t([dh])>", with_class, row)
