@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from macroscope.corpora.simulated.articles import simulate_documents
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.documents import Document, Provenance, Section, write_documents
 
 

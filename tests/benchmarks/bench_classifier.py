@@ -9,7 +9,7 @@ import torch
 from _report import in_turns, quiet, say
 
 from macroscope.corpora.simulated.articles import simulate_documents
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.critics.coherence.classifier import SectionClassifier, load_untrained_classifier
 
 SECTIONS, OF_REFERENCE, MAX_TOKENS = 400, 24, 512

@@ -16,7 +16,7 @@ from pathlib import Path
 from _report import in_turns, peak_megabytes, quiet, say
 
 from macroscope.corpora.wikipedia.dump import stream_pages
-from macroscope.corpora.wikipedia.pages import parse_page
+from macroscope.corpora.wikipedia.parsing import parse_page
 
 ARTICLES = 4000
 CORES = min(8, os.cpu_count() or 1)

@@ -19,7 +19,7 @@ from _report import peak_megabytes, quiet, say, seconds
 from sacremoses import MosesTokenizer
 
 from macroscope.corpora.simulated.articles import simulate_documents
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.critics.tendencies import projection
 from macroscope.critics.tendencies.latents import read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions

@@ -136,9 +136,9 @@ class Bench:
         return path if path.exists() else None
 
     def _write_truth(self) -> None:
-        from macroscope.corpora.simulated.genres import wiki_process
         from macroscope.corpora.simulated.languages import describe_process
         from macroscope.corpora.simulated.people import people_process
+        from macroscope.corpora.simulated.process import wiki_process
         from macroscope.corpora.simulated.scripts import script_process
         from macroscope.corpora.simulated.topics import topic_process
 

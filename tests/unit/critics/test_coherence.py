@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from macroscope.corpora.simulated.articles import sample_section_types
-from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.corpora.simulated.process import SectionProcess
+from macroscope.corpora.simulated.process import SectionProcess, wiki_process
 from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.confusion import estimate_confusion, invert_confusion, write_confusion

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import (
     UNKNOWN,

@@ -6,7 +6,7 @@ import torch
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
 from macroscope.corpora.simulated.articles import simulate_documents
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.critics.text_encoder import TextEncoder, compute_first_token_only, pool
 from macroscope.errors import MacroscopeError
 from macroscope.options import Resampling

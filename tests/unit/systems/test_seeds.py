@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from macroscope.config.schema import AnySystem
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.files import write_json
 from macroscope.systems.language_model.sampler import Request

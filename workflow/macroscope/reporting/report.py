@@ -47,7 +47,7 @@ from macroscope.reporting.scorecard import (
     Scorecard,
     build_scorecards,
 )
-from macroscope.reporting.scorecard_legend import shown_verdicts
+from macroscope.reporting.scorecard_text import shown_verdicts
 from macroscope.reporting.summary import summarise_corpora
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.written_tables import read_scorecard, read_statistics

@@ -6,8 +6,19 @@ from textwrap import fill
 import pandas as pd
 
 from macroscope.options import READABLE_NAMES
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, Scorecard, format_cell
-from macroscope.reporting.scorecard_legend import shown_verdicts
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, Scorecard, Verdict, format_cell
+
+
+def shown_verdicts(scorecards: Sequence[Scorecard]) -> set[Verdict]:
+    """Return the verdicts in the cells of systems, those at matched length included."""
+    return {
+        cell["verdict"]
+        for scorecard in scorecards
+        for system in scorecard.systems
+        for cells in (scorecard.rows[system], scorecard.at_matched_length(system))
+        for cell in cells.values()
+    }
+
 
 _WIDTH = 110
 AT_MATCHED_LENGTH = "at matched length"

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.corpora.simulated.process import SectionProcess
+from macroscope.corpora.simulated.process import SectionProcess, wiki_process
 from macroscope.errors import MacroscopeError
 
 

@@ -8,7 +8,7 @@ import pytest
 from macroscope.corpora.extract import extract
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.simulated import SimulatedCorpus, wiki
-from macroscope.corpora.simulated.genres import GENRES
+from macroscope.corpora.simulated.process import GENRES
 from macroscope.documents import read_documents, read_provenance
 from macroscope.systems.simulated import SimulatedSystem, simulate
 

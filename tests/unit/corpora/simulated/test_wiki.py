@@ -9,10 +9,9 @@ from macroscope.corpora.extract import extract
 from macroscope.corpora.options import Filters, RareTitles
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.articles import simulate_documents
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.articles import simulate_documents, wording
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.corpora.simulated.wiki import write_corpus
-from macroscope.corpora.simulated.wording import wording
 from macroscope.corpora.titles import normalise_title
 from macroscope.documents import read_documents, read_provenance
 

@@ -7,8 +7,7 @@ import time
 import pytest
 
 from macroscope.corpora.wikipedia import WikipediaCorpus
-from macroscope.corpora.wikipedia.pages import ARTICLE, parse_page, parse_pages
-from macroscope.corpora.wikipedia.parsing import PageParsers
+from macroscope.corpora.wikipedia.parsing import ARTICLE, PageParsers, parse_page, parse_pages
 from macroscope.corpora.wikipedia.reading import read_dump
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError

@@ -16,7 +16,7 @@ import numpy as np
 
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.articles import infer_article_genre, merge_sections, simulate_documents
-from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.process import wiki_process
 from macroscope.corpora.simulated.texts import write_texts, write_true_documents
 from macroscope.corpora.simulated.wikitext import CLUTTER, make_clutter_page, render_wikitext
 from macroscope.documents import Document, Provenance, write_documents

@@ -5,8 +5,8 @@ The markup of articles must be removed exactly.
 
 import numpy as np
 
-from macroscope.corpora.simulated.genres import ABSTRACT
-from macroscope.corpora.simulated.wording import wording
+from macroscope.corpora.simulated.articles import wording
+from macroscope.corpora.simulated.process import ABSTRACT
 from macroscope.documents import Document, Section
 
 _TABLE = '{| class="wikitable"\n|-\n! Year !! Number\n|-\n| 1950 || 12\n|-\n| 1960 || 15\n|}'

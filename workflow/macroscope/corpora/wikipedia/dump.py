@@ -2,7 +2,7 @@
 
 A multistream dump is a sequence of small bzip2 streams of whole pages (about 100 each). Each is a `Block`, which worker
 processes decode and parse. Any other dump is decompressed here, incrementally, and split into the bytes of its pages.
-This module handles bytes only; `macroscope.corpora.wikipedia.pages` parses the content of a page.
+This module handles bytes only; `macroscope.corpora.wikipedia.parsing` parses the content of a page.
 """
 
 import bz2

@@ -6,10 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.wikipedia import WikipediaCorpus, pages
+from macroscope.corpora.wikipedia import WikipediaCorpus, parsing
 from macroscope.corpora.wikipedia.dump import read_site
-from macroscope.corpora.wikipedia.pages import Page
-from macroscope.corpora.wikipedia.parsing import CRASHED, PageParsers, slow_kind
+from macroscope.corpora.wikipedia.parsing import CRASHED, Page, PageParsers, slow_kind
 from macroscope.documents import Count, Document, Provenance, Section
 from macroscope.progress import Progress
 from macroscope.readers.splits import assign_split
@@ -44,7 +43,7 @@ def read_dump(
     """
     site = read_site(path)
     keep = options.keep if isinstance(options, WikipediaCorpus) else ()
-    parse = partial(pages.parse_pages, language=options.language, keep=keep)
+    parse = partial(parsing.parse_pages, language=options.language, keep=keep)
     provenance.source.update(file=path.name, site=site.name)
     kinds: Counter[str] = Counter()
     sections = Count(EMPTY_SECTION, 0, 0, "sections")
@@ -55,9 +54,9 @@ def read_dump(
     ):
         for page in parsers.parsed():
             progress.advance(1)
-            kind = DUPLICATE if page.kind == pages.ARTICLE and page.identifier in seen else page.kind
+            kind = DUPLICATE if page.kind == parsing.ARTICLE and page.identifier in seen else page.kind
             kinds[kind] += 1
-            if kind != pages.ARTICLE:
+            if kind != parsing.ARTICLE:
                 continue
             seen.add(page.identifier)
             sections.kept += len(page.sections)
@@ -76,16 +75,16 @@ def _counts(kinds: Counter[str], page_seconds: float) -> Iterator[Count]:
     """Return one count per filter; each filter gets the pages that the filters before it kept."""
     remaining = kinds.total()
     for kind in (
-        pages.OTHER_NAMESPACE,
-        pages.REDIRECT,
-        pages.NO_TEXT,
-        pages.YEAR,
-        pages.DISAMBIGUATION,
+        parsing.OTHER_NAMESPACE,
+        parsing.REDIRECT,
+        parsing.NO_TEXT,
+        parsing.YEAR,
+        parsing.DISAMBIGUATION,
         slow_kind(page_seconds),
         CRASHED,
-        pages.UNREADABLE,
-        pages.NO_SECTIONS,
-        pages.LIST,
+        parsing.UNREADABLE,
+        parsing.NO_SECTIONS,
+        parsing.LIST,
         DUPLICATE,
     ):
         remaining -= kinds[kind]
