@@ -104,13 +104,7 @@ def _printer_class() -> type[TrainerCallback]:
 
 
 def _split_batch(schedule: Schedule) -> tuple[int, int]:
-    """Return the examples per device and step and the steps per update, whose product is a device's share of the batch.
-
-    Raises
-    ------
-    MacroscopeError
-        If the batch cannot be divided evenly among the devices.
-    """
+    """Return the examples per device and step and the steps per update: their product is a device's part of a batch."""
     devices = max(1, int(os.environ.get("WORLD_SIZE", "1")))
     share, rest = divmod(schedule.batch_size, devices)
     if rest:

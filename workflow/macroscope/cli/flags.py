@@ -113,13 +113,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def parse_options(model: type[M], text: str) -> M:
-    """Validate a JSON object against an options model.
-
-    Raises
-    ------
-    MacroscopeError
-        If it is invalid, with the place, the problem, and the nearest valid name.
-    """
+    """Validate a JSON object against an options model."""
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as error:

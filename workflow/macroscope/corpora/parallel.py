@@ -82,11 +82,6 @@ def read_parallel(options: ParallelCorpus, path: Path, provenance: Provenance, w
         Receives the count of lines that are empty in either language.
     workers
         Not used, because decompression limits the speed.
-
-    Raises
-    ------
-    MacroscopeError
-        If the name of the file does not say the languages, or the lines are not aligned.
     """
     language = parse_language(path, options.original_language)
     if not language:

@@ -88,11 +88,6 @@ def list_parts(
         Place of the corpus in the config, for the message.
     splits
         Splits to take, of a data set with splits in its file names.
-
-    Raises
-    ------
-    MacroscopeError
-        If neither is given, or another source reads the data set.
     """
     if files:
         return number_parts(files)

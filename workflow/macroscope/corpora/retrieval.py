@@ -162,13 +162,7 @@ def _address(file: dict[str, Any]) -> str:
 
 
 def find_remote_file(name: str, file: str) -> RemoteFile:
-    """Look up a file of a source in the registry.
-
-    Raises
-    ------
-    MacroscopeError
-        If the source, or its file, is not in the registry.
-    """
+    """Look up a file of a source in the registry."""
     files = {entry.name: entry for entry in find_remote_source(name).files}
     if file not in files:
         raise MacroscopeError(f"source {name!r} has no file {file!r}{nearest(file, files)}")

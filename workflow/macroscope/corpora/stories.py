@@ -59,11 +59,6 @@ def read_stories(options: StoriesCorpus, path: Path, provenance: Provenance, wor
         Receives the count of stories with too few words.
     workers
         Not used, because the disk limits the speed.
-
-    Raises
-    ------
-    MacroscopeError
-        If a file is unreadable or of another format; with the line or row if there is one.
     """
     fewest = options.fewest_words
     short = Count(f"fewer words than {fewest} (fewest_words)", 0, 0, option="fewest_words")

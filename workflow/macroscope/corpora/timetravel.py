@@ -77,11 +77,6 @@ def read_timetravel(
         Receives the counts: stories without exactly five sentences, stories that occurred before.
     workers
         Not used, because the disk limits the speed.
-
-    Raises
-    ------
-    MacroscopeError
-        If a line is malformed, with file and line.
     """
     provenance.source.update(file=path.name)
     wrong_length = Count("story that is not of five sentences", 0, 0)

@@ -92,11 +92,6 @@ def read_tripadvisor(
         occurred before.
     workers
         Not used, because decompression limits the speed.
-
-    Raises
-    ------
-    MacroscopeError
-        If a file is broken or of another format; see `read_reviews`.
     """
     fewest, most = options.fewest_sentences, options.most_words
     empty = Count("review without text", 0, 0)
@@ -131,11 +126,6 @@ def read_reviews(path: Path) -> Iterator[Review]:
     """Stream the reviews of a file or archive, a hotel or a line at a time.
 
     The id is the review's own, or else the file's name and the number of the review or of the line.
-
-    Raises
-    ------
-    MacroscopeError
-        If a file is of another format, a Python pickle, broken or malformed; with the line if there is one.
     """
     name = path.name.lower()
     if not path.is_file():

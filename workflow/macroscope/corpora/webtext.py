@@ -72,11 +72,6 @@ def read_webtext(
         Receives the counts; see `read_texts`.
     workers
         Not used, because the disk limits the speed.
-
-    Raises
-    ------
-    MacroscopeError
-        If a line is malformed, with file and line.
     """
     provenance.source.update(file=path.name)
     by_hash = isinstance(options, WebTextCorpus) and not options.official_splits

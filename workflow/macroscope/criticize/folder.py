@@ -77,13 +77,7 @@ def _digest(text: str) -> str:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold a folder for one run, until this process leaves or ends, however it ends.
-
-    Raises
-    ------
-    MacroscopeError
-        If another run holds it.
-    """
+    """Hold a folder for one run, until this process leaves or ends, however it ends."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("a+", encoding="utf-8") as file:
         try:

@@ -109,11 +109,6 @@ def require_matches(policy: Policy, names: Iterable[tuple[str, str, str, str]], 
         (corpus, system, critic, statistic) of all statistics of both runs.
     excused
         Indices of rules about parts of the runs that failed.
-
-    Raises
-    ------
-    MacroscopeError
-        If a rule matches nothing; the message names the rule, the unmatched name, and the nearest one.
     """
     all_names = list(names)
     for number, rule in enumerate(policy.statistics):

@@ -81,13 +81,7 @@ def _read_meta(package: str) -> dict[str, Any]:
 
 
 def pin(name: str) -> str:
-    """Return the name of an installed pipeline with its version.
-
-    Raises
-    ------
-    MacroscopeError
-        If spaCy or the pipeline is not installed, or has another version than the name says.
-    """
+    """Return the name of an installed pipeline with its version."""
     package, _, version = name.removeprefix(PREFIX).partition("==")
     if not (is_pipeline(name) and package.isidentifier()):
         raise MacroscopeError(f"{name!r} names no pipeline; write {PREFIX} and its name, as in {PREFIX}en_core_web_sm")
@@ -139,13 +133,7 @@ def _load(pipeline: str, purpose: str) -> Any:
 
 
 def _choose_components(pipeline: str, purpose: str) -> list[str]:
-    """Return the components of a pipeline that a purpose needs.
-
-    Raises
-    ------
-    MacroscopeError
-        If the pipeline has none of a kind.
-    """
+    """Return the components of a pipeline that a purpose needs."""
     package = pipeline.removeprefix(PREFIX).partition("==")[0]
     components = _read_meta(package)["components"]
     chosen = [name for name in _SHARED if name in components]

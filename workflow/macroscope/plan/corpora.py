@@ -139,13 +139,7 @@ class CorporaPlan:
         return f"--mirror {shlex.quote(place)}" if place else ""
 
     def require_mirrored(self) -> None:
-        """Check that the sources with a mirror of their own are in the registry.
-
-        Raises
-        ------
-        MacroscopeError
-            If one is not.
-        """
+        """Check that the sources with a mirror of their own are in the registry."""
         from macroscope.corpora.retrieval import find_remote_source
 
         for name in self.config.mirror if isinstance(self.config.mirror, dict) else ():

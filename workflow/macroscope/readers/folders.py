@@ -34,13 +34,7 @@ class _FolderCounts:
 
 
 def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Provenance) -> Iterator[Layout]:
-    """Stream the layouts of files, and of the files of folders, by name; the provenance receives the counts of folders.
-
-    Raises
-    ------
-    MacroscopeError
-        If a file is of an unknown format, or a folder has no text.
-    """
+    """Stream the layouts of files, and of files of folders, by name; the provenance receives the counts of folders."""
     counts = _FolderCounts()
     if any(path.is_dir() for path in paths):
         provenance.counts += [counts.links, counts.others]

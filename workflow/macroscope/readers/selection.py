@@ -98,11 +98,6 @@ def look_up(record: Any, path: str) -> Any:
 
     A step of a path is a key, the number of an item, or a key and `[]`, which means each item of a list: the value of
     `choices[].text` is the list of all texts of choices. A key with `*` means each key that fits it: `sample*`.
-
-    Raises
-    ------
-    MissingField
-        If the record has no such field.
     """
     if isinstance(record, Mapping) and path in record:
         return record[path]

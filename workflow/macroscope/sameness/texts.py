@@ -78,11 +78,6 @@ def choose_texts(read: Mapping[str, Sequence[Document]], words: int, seed: int) 
     seed
         Seed of the choice of prompts, if a collection has more than `MOST_PROMPTS`. Prompts of many collections are
         preferred.
-
-    Raises
-    ------
-    MacroscopeError
-        If a collection has too few prompts with texts of this length.
     """
     keys = pd.DataFrame(((d.id, d.opening) for each in read.values() for d in each), columns=["id", "opening"])
     numbers = pd.factorize(name_prompts(keys))[0]

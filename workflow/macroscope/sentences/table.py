@@ -93,13 +93,7 @@ def score_sentences(
 
 
 def make_options(language: str, given: GivenOptions | None = None) -> NarrativeOptions:
-    """Return the options of the critic in `macroscope criticize`; warn of what the language limits.
-
-    Raises
-    ------
-    MacroscopeError
-        If the critic does not fit the language.
-    """
+    """Return the options of the critic in `macroscope criticize`; warn of what the language limits."""
     critic = get_critic(CRITIC)
     options = NarrativeOptions(**options_for_texts(critic, given))
     fit = language_fit(critic.data, options, language)

@@ -52,13 +52,7 @@ BUNDLES = 4096
 
 
 def as_matrix(rows: ArrayLike) -> Array:
-    """Return per-document columns as documents x columns; a vector is one column.
-
-    Raises
-    ------
-    ValueError
-        If there is no document, or more than two axes.
-    """
+    """Return per-document columns as documents x columns; a vector is one column."""
     array = np.asarray(rows, dtype=float)
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or len(array) == 0:

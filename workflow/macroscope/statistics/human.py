@@ -80,13 +80,7 @@ def correlate_file(
 
 
 def read_statistics(path: Path) -> pd.DataFrame:
-    """Read tidy statistics of any origin: corpus, critic, system, statistic, value, without any other columns.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is missing or empty, is not CSV, lacks a column, or has a value that is not a number.
-    """
+    """Read tidy statistics of any origin: corpus, critic, system, statistic, value, without any other columns."""
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
     except (FileNotFoundError, IsADirectoryError):

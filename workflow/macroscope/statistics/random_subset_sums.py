@@ -31,11 +31,6 @@ def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator
     -------
     array
         draws x columns.
-
-    Raises
-    ------
-    ValueError
-        If `size` is negative or larger than the number of documents.
     """
     rows = as_matrix(rows)
     n = len(rows)

@@ -127,11 +127,6 @@ def require_configuration(data_set: str, configuration: str | None, **where: Any
         A folder, or a name on the hub.
     where
         Further arguments of the library that locate it: `revision`.
-
-    Raises
-    ------
-    MacroscopeError
-        If it lacks the configuration, or has several and none is given.
     """
     import datasets
 

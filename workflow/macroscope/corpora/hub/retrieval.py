@@ -71,12 +71,6 @@ def retrieve_data_set(place: str, output: Path) -> None:
         Place of the data set below data/hub: owner--name/commit/configuration/split.
     output
         Folder to write. "<output>.json" records address, commit, licence, name on the card and number of rows.
-
-    Raises
-    ------
-    MacroscopeError
-        If the library is missing, or the hub does not answer or lacks the data set, commit, configuration or split; if
-        offline, also if the cache lacks it.
     """
     remote = RemoteSplit.from_place(place)
     require_library(str(remote))

@@ -60,13 +60,7 @@ class Site:
 
 
 def read_site(path: Path) -> Site:
-    """Read the header of a dump.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is empty, unreadable or not a MediaWiki dump.
-    """
+    """Read the header of a dump."""
     head = b""
     try:
         for piece in _decompressed(path, 0):
@@ -121,15 +115,7 @@ def _stream_starts(path: Path) -> Iterator[int]:
 
 
 def decode_block(path: Path, block: Block) -> bytes:
-    """Decompress one block (in a worker process).
-
-    Raises
-    ------
-    MacroscopeError
-        If the stream is corrupt, or longer than a block can be.
-    Truncated
-        If it ends too early.
-    """
+    """Decompress one block (in a worker process)."""
     with path.open("rb") as file:
         file.seek(block.start)
         data = file.read(block.end - block.start)
@@ -214,11 +200,6 @@ def stream_pages(path: Path, offset: int = 0, pages_before: int = 0) -> Iterator
         First byte to read: the start of a bzip2 stream, or 0.
     pages_before
         Number of pages before `offset`, for the message.
-
-    Raises
-    ------
-    MacroscopeError
-        If the data are corrupt, or the dump ends too early.
     """
     rest, count = b"", pages_before
     try:

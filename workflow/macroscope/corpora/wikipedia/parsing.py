@@ -1,4 +1,4 @@
-"""Parsing of the pages of a dump to kinds and sections, in worker processes, in order, with a time limit even in C code.
+"""Parsing of the pages of a dump to kinds and sections, in worker processes, with a time limit that holds in C code.
 
 mwparserfromhell hangs on rare pages, inside its tokenizer, which no exception can interrupt. The limit is enforced from
 outside, by ending the worker. Pages are sent in chunks; if a chunk is too slow, its pages are parsed again one by one,

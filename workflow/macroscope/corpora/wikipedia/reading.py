@@ -35,11 +35,6 @@ def read_dump(
         Receives a count for each reason to leave out a page, in the order of the tests.
     workers
         Number of worker processes.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is truncated, corrupt, or not a MediaWiki dump.
     """
     site = read_site(path)
     keep = options.keep if isinstance(options, WikipediaCorpus) else ()

@@ -77,11 +77,6 @@ def parse_article(wikitext: str, hidden_prefixes: frozenset[str]) -> Article:
         Source of the page.
     hidden_prefixes
         Lower-case names of the namespaces whose links are not text: files, categories.
-
-    Raises
-    ------
-    mwparserfromhell.parser.ParserError
-        If the parser cannot read the page.
     """
     # Style tags (bold, italic) are the parser's slowest part and not text; `_clean` removes their quotes.
     code = mwparserfromhell.parse(wikitext, skip_style_tags=True)

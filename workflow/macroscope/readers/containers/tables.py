@@ -62,13 +62,7 @@ def has_known_name(row: Sequence[str], names_known: Collection[str]) -> bool:
 
 
 def find_columns(rows: Sequence[Sequence[str]], names_known: Mapping[str, str], path: Path) -> Columns:
-    """Return the columns of a table, given its first rows.
-
-    Raises
-    ------
-    MacroscopeError
-        If two columns have one name.
-    """
+    """Return the columns of a table, given its first rows."""
     first = rows[0] if rows else []
     if not has_known_name(first, names_known) and any(len(name.strip()) > _LONGEST_NAME for name in first):
         return _nameless(rows)
@@ -234,11 +228,6 @@ def open_spreadsheet(path: Path, named: Collection[str]) -> Rows:
     ----------
     named
         Further names of columns that the user gave.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is no spreadsheet, unpacks to too much, or two columns have one name.
     """
     sheets = _read_sheets(path)
     if not sheets:
@@ -272,13 +261,7 @@ def _read_sheets(path: Path) -> dict[str, list[list[str]]]:
 
 
 def _require_near_cells(archive: zipfile.ZipFile, path: Path) -> None:
-    """Check the places of the cells of Excel's sheets: a sheet is read as a whole, with all empty cells between them.
-
-    Raises
-    ------
-    MacroscopeError
-        If a place is none of a sheet, or cells are so far from each other that nearly all between them are empty.
-    """
+    """Check the places of the cells of Excel's sheets: a sheet is read whole, with all empty cells between them."""
     for member in filter(_SHEET.fullmatch, archive.namelist()):
         number = last_row = last_column = 0
         with archive.open(member) as stream:
