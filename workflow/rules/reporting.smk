@@ -21,7 +21,8 @@ rule write_config:
         mem_mb=lambda wildcards, attempt: 500 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        config=plan.effective_json(),
+        # A function, since Snakemake takes braces in a parameter, as in `mentions: mine/{system}.parquet`, for wildcards.
+        config=lambda wildcards: plan.effective_json(),
     script:
         "../scripts/write_config.py"
 
