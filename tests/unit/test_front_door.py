@@ -197,7 +197,7 @@ def test_configs(case, folder, capsys, monkeypatch):
     assert sentence in said(capsys, monkeypatch, "config", "check", "c.yaml")
 
 
-NEIGHBOURS = ["test_names", "test_surroundings", "test_cli", "corpora/test_archives", "corpora/test_fuzzing"]
+NEIGHBOURS = ["test_names", "test_surroundings", "test_cli", "readers/test_archives", "readers/test_fuzzing"]
 NEIGHBOURS += ["corpora/test_retrieval"]
 
 
