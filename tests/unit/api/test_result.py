@@ -9,12 +9,12 @@ import pytest
 import macroscope
 from macroscope import MacroscopeError
 from macroscope.api.result import Comparison
-from macroscope.api.scorecard_html import render_html
 from macroscope.config.schema import load_config, parse_config
 from macroscope.missing import Missing, write_missing
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan import Plan
 from macroscope.reporting.scorecard import COLUMNS, FAILED, INCONCLUSIVE, NOT_ASKED, UNLIKE, build_scorecards
+from macroscope.reporting.scorecard_text import render_html
 from macroscope.tables import write_csv
 
 from ...reader_runs import HOSTILE, write_run

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from macroscope.api.scorecard_html import render_html
 from macroscope.critics.findings import ReportItem
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.headline import Unusable
@@ -20,7 +19,7 @@ from macroscope.reporting.scorecard import (
     is_too_few_to_say,
     without_empty_cells,
 )
-from macroscope.reporting.scorecard_text import render_scorecards
+from macroscope.reporting.scorecard_text import render_html, render_scorecards
 from macroscope.reporting.written_tables import read_scorecard
 from macroscope.tables import write_csv
 

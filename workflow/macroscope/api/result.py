@@ -17,7 +17,6 @@ from matplotlib.figure import Figure
 
 from macroscope.api.arguments import checked
 from macroscope.api.given_texts import LocatedText, locate_as_judged, locate_document, read_given
-from macroscope.api.scorecard_html import render_html
 from macroscope.config.schema import load_config
 from macroscope.critics.attributions import read_attributions
 from macroscope.documents import read_documents
@@ -33,7 +32,13 @@ from macroscope.reporting.reader.index import CriticScores
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import build_scorecards, format_cell
 from macroscope.reporting.scorecard_figure import plot_scorecards
-from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH, readable_name, render_legend, render_scorecards
+from macroscope.reporting.scorecard_text import (
+    AT_MATCHED_LENGTH,
+    readable_name,
+    render_html,
+    render_legend,
+    render_scorecards,
+)
 from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
 from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
 from macroscope.statistics.document_groups import OPENING

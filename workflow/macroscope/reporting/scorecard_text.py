@@ -1,12 +1,31 @@
-"""The scorecard as text for a terminal, with a legend of its signs."""
+"""The scorecard as text for a terminal and as HTML for a notebook, with a legend of its signs."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 import pandas as pd
 
-from macroscope.options import READABLE_NAMES
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, Scorecard, Verdict, format_cell
+from macroscope.colours import BLUE, GREEN, GREY, VERMILION
+from macroscope.options import READABLE_NAMES, SPLIT_HALF
+from macroscope.phrases import format_count
+from macroscope.reporting.pages import render_page
+from macroscope.reporting.scorecard import (
+    EMPTY,
+    INCONCLUSIVE,
+    LIKE,
+    SIGNS,
+    UNLIKE,
+    WARNING,
+    Scorecard,
+    Verdict,
+    format_cell,
+)
+
+_WIDTH = 110
+_COLOURS: dict[str, str] = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
+"""Verdict -> colour; the sign in the cell says the same."""
+AT_MATCHED_LENGTH = "at matched length"
+"""Title of the row below a system's with its numbers at matched length."""
 
 
 def shown_verdicts(scorecards: Sequence[Scorecard]) -> set[Verdict]:
@@ -18,11 +37,6 @@ def shown_verdicts(scorecards: Sequence[Scorecard]) -> set[Verdict]:
         for cells in (scorecard.rows[system], scorecard.at_matched_length(system))
         for cell in cells.values()
     }
-
-
-_WIDTH = 110
-AT_MATCHED_LENGTH = "at matched length"
-"""Title of the row below a system's with its numbers at matched length."""
 
 
 def render_scorecards(scorecards: Sequence[Scorecard]) -> str:
@@ -101,3 +115,28 @@ def render_legend(scorecards: Sequence[Scorecard], margin: float) -> str:
         *([f"{'; '.join(signs)}."] if signs else []),
     ]
     return fill(" ".join(sentences), _WIDTH)
+
+
+def render_html(scorecards: Sequence[Scorecard], margin: float, remarks: Sequence[str]) -> str:
+    """Render scorecards as HTML, without scripts or external files.
+
+    Parameters
+    ----------
+    margin
+        Largest detectability above chance at which a text is like real text, for the legend.
+    remarks
+        Sentences below the table.
+    """
+    return render_page(
+        "notebook",
+        scorecards=scorecards,
+        sentences=[render_legend(scorecards, margin), *remarks],
+        at_matched_length=AT_MATCHED_LENGTH,
+        empty=EMPTY,
+        warning_sign=WARNING,
+        colour=lambda system, verdict: GREY if system == SPLIT_HALF else _COLOURS.get(verdict, GREY),
+        format_count=format_count,
+        noted=format_noted_cell,
+        notes=describe_empty_cells,
+        readable_name=readable_name,
+    )
