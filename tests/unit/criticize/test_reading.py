@@ -8,12 +8,8 @@ from typer.testing import CliRunner
 
 from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields, make_reference
-from macroscope.criticize.reading import read_collection, recognize_language
-from macroscope.criticize.shared_openings import (
-    count_shared_openings,
-    describe_shared_openings,
-    warn_of_shared_openings,
-)
+from macroscope.criticize.limits_of_texts import count_shared_openings, describe_shared_openings
+from macroscope.criticize.reading import read_collection, recognize_language, warn_of_shared_openings
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 

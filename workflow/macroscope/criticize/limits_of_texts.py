@@ -1,10 +1,10 @@
-"""Limits of collections that their profile shows: too few texts, other lengths, texts that occur again."""
+"""Limits of collections that their profile shows: few texts, other lengths, repeated texts, prompts, pairs by place."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Protocol
 
-from macroscope.criticize.shared_openings import describe_shared_openings
 from macroscope.phrases import choose_form, format_count, group_names, list_names, of_each
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
@@ -16,8 +16,8 @@ _OTHER_LENGTH = 2.0
 _MANY_REPEATED = 0.5
 _MANY_EMPTY = 0.1
 """Share of records without text from which on the verdict is about a part of what a model wrote."""
-
-
+_MANY_OPENINGS = 0.2
+"""Share of the texts from which on texts that begin alike may be of one prompt."""
 MISSING_VALUES = frozenset(("nan", "none", "null", "na", "n/a", "#n/a", "<na>"))
 """Texts, in lower case, that programs write for a missing value."""
 
@@ -30,6 +30,7 @@ class Texts(Protocol):
     prompts: list[int]
     openings: list[int]
     texts: list[int]
+    ids_by_place: set[int]
     missing: int
 
     @property
@@ -139,3 +140,72 @@ def _describe_copies(reference: Texts, candidate: Texts) -> Iterator[str]:
             f"{format_count(copied, 'text')} of {candidate.name} {are} in the reference, word for word: no critic tells"
             " copies apart. Check the files."
         )
+
+
+def count_pairs_by_place(reference: Texts, candidate: Texts) -> int:
+    """Return the number of texts without an id whose file, or its line, is called as that of a real text."""
+    return len(reference.ids_by_place & candidate.ids_by_place)
+
+
+def describe_pairs_by_place(reference: Texts, candidates: Sequence[Texts]) -> list[str]:
+    """Return sentences for the user about texts that are paired by their places, and how to have them unpaired."""
+    numbers = {
+        candidate.name: count_pairs_by_place(reference, candidate)
+        for candidate in candidates
+        if not set(candidate.texts) <= set(reference.texts)  # else they are copies, which matters more
+    }
+    return [
+        f"{format_count(number, 'text')} {of_each(names)} {choose_form(number, 'is', 'are')} paired with real texts by"
+        f" {choose_form(number, 'its file name and line', 'their file names and lines')}, as if both"
+        " continued one prompt. If they do not, call the file by another name, or put the files of one folder into a"
+        " folder inside it."
+        for number, names in group_names(numbers).items()
+        if number
+    ]
+
+
+def describe_shared_openings(
+    collections: Mapping[str, tuple[Sequence[Hashable], Sequence[Hashable]]],
+) -> list[str]:
+    """Return a sentence for the user if many texts of collections begin alike without being of one prompt.
+
+    Parameters
+    ----------
+    collections
+        Name of each -> openings and prompts of its texts; see `count_shared_openings`.
+    """
+    counts = {
+        name: (len(openings), *count_shared_openings(openings, prompts))
+        for name, (openings, prompts) in collections.items()
+    }
+    alike = [
+        f"{texts:,} of {format_count(documents, 'text')} of {name}, with {format_count(shared, 'opening')}"
+        for name, (documents, shared, texts) in counts.items()
+        if is_many(texts, documents)
+    ]
+    if not alike:
+        return []
+    return [
+        f"Texts that begin alike count as independent: {list_names(alike)}. If each opening is a prompt, give it: a"
+        " field 'prompt', or --prompt-field."
+    ]
+
+
+def count_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Hashable]) -> tuple[int, int]:
+    """Return the number of openings that texts of different prompts share, and of these texts.
+
+    Parameters
+    ----------
+    openings
+        First words of each text, or a hash of them; a false value for none.
+    prompts
+        What each text has in common with the others of its prompt.
+    """
+    counts = Counter(opening for opening, _ in {*zip(openings, prompts, strict=True)} if opening)
+    shared = {opening for opening, number in counts.items() if number > 1}
+    return len(shared), sum(opening in shared for opening in openings)
+
+
+def is_many(texts: int, documents: int) -> bool:
+    """Return whether so many texts of a collection begin alike that they may be continuations of one prompt."""
+    return bool(texts) and texts >= _MANY_OPENINGS * documents

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from macroscope.criticize.inputs import describe_new_names
 from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
-from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits
-from macroscope.criticize.pairs_by_place import describe_pairs_by_place
+from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits, describe_pairs_by_place
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each

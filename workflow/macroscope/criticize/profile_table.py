@@ -8,10 +8,9 @@ from typing import Any
 import pandas as pd
 
 from macroscope.criticize.languages import describe_languages
-from macroscope.criticize.pairs_by_place import count_pairs_by_place
+from macroscope.criticize.limits_of_texts import count_pairs_by_place, count_shared_openings, is_many
 from macroscope.criticize.profile import Profile, differences
 from macroscope.criticize.reading import describe_dropped, list_remarks
-from macroscope.criticize.shared_openings import count_shared_openings, is_many
 from macroscope.documents import SPLITS
 from macroscope.natural_language.typesetting import FAMILIES, describe_marks
 from macroscope.phrases import format_count

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference, warn_of_new_names
 from macroscope.criticize.languages import choose_language, describe_differences
-from macroscope.criticize.shared_openings import warn_of_shared_openings
+from macroscope.criticize.limits_of_texts import describe_shared_openings
+from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
@@ -58,6 +59,15 @@ def read_sides(
     warn_of_new_names(called)
     real = read_collection("the real texts", make_reference(reference, candidates, given))
     return real, {name: read_collection(name, each) for name, each in called.items()}
+
+
+def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:
+    """Warn if many texts of a collection begin alike without being of one prompt."""
+    keys = [split_key(document.opening) for document in documents]
+    openings = [first_words for _, first_words in keys]
+    prompts = [prompt or shared_id(document.id) for (prompt, _), document in zip(keys, documents, strict=True)]
+    for sentence in describe_shared_openings({name: (openings, prompts)}):
+        log.warning("%s", sentence)
 
 
 def recognize_language(
