@@ -37,7 +37,8 @@ def drop_empty_rows(table: pd.DataFrame) -> pd.DataFrame:
     Sentences beside the table say in what the collections differ.
     """
     is_empty = table.map(lambda cell: _NOTHING.fullmatch(cell) is not None).all(axis=1)
-    differing = {name for cell in table.loc[DIFFERS_ROW] for name in cell.split(", ")}
+    compared = table[table.index == DIFFERS_ROW].to_numpy().ravel()  # none, if the reference is alone
+    differing = {name for cell in compared for name in cell.split(", ")}
     return table[~is_empty].drop({DIFFERS_ROW, *FAMILIES} - differing, errors="ignore")
 
 
