@@ -39,8 +39,6 @@ class Case:
         Function that changes real texts so that the critic must not detect it.
     options
         Options of the critic, small enough to run in seconds.
-    all_jobs
-        Further options, with which all jobs of the critic's own plan exist.
     generate
         (number, seed) -> real texts.
     train, judged
@@ -54,7 +52,6 @@ class Case:
     damage: Callable[[Texts], Texts]
     harmless: Callable[[Texts], Texts]
     options: dict[str, Any] = field(default_factory=dict)
-    all_jobs: dict[str, Any] = field(default_factory=dict)
     generate: Callable[[int, int], Texts] = process
     train: int = 220
     judged: int = 100

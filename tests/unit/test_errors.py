@@ -21,7 +21,7 @@ EXIT = "import sys\nsys.exit(0)\n"
         ("1 / 0\n", "ZeroDivisionError: division by zero"),
         ("raise BaseException('no')\n", "BaseException: no"),
         ("import there_is_no_such_package\n", "No module named 'there_is_no_such_package'"),
-        (CRITIC.replace('"project"', '"projct"'), "no `plan` says when it runs; did you mean 'project'?"),
+        (CRITIC.replace('"project"', '"projct"'), "declares no `output`; did you mean 'project'?"),
     ],
 )
 def test_an_import_that_fails_or_ends_the_program_is_one_sentence(tmp_path, monkeypatch, module, reason):

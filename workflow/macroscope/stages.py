@@ -98,6 +98,11 @@ class Stage:
         Whether the output is a folder.
     beside
         Names of further files that it writes to the folder of its output; for the stage `generate` of systems.
+    output
+        Output of a stage that only one critic has: its path below the critic's folder of a corpus. Each name in braces
+        is a key; the stage has a job for each of its values ("detectors/{task}.{detector}").
+    once
+        Whether such a stage runs for the critic and all its variants together.
     when
         "option=value": the stage runs only if that option has that value; "" if it always runs.
     gpu
@@ -117,6 +122,8 @@ class Stage:
     threads: int = 1
     folder: bool = False
     beside: str = ""
+    output: str = ""
+    once: bool = False
     when: str = ""
     gpu: str = ""
     version: int = 1
@@ -143,6 +150,11 @@ class Stage:
     def option_names(self) -> tuple[str, ...]:
         """Return the names of the options that it uses."""
         return tuple(self.options.split())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the names of the keys in its output."""
+        return tuple(re.findall(r"{(\w+)}", self.output))
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:

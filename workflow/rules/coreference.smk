@@ -24,7 +24,7 @@ rule make_environment:
     conda:
         "../../envs/statistics.yaml"
     params:
-        pipelines=resolvers.pipelines,
+        pipelines=lambda wildcards: resolvers.pipelines(wildcards.resolver),
     shell:
         """
         python -m macroscope --log {log:q} critics make-environment --resolver {wildcards.resolver} --output {output:q} \
@@ -38,7 +38,9 @@ for resolver in EXTERNAL_RESOLVERS:
         name:
             f"resolve_{resolver}"
         input:
-            documents=resolvers.documents,
+            documents=lambda wildcards: plan.critics.sentence_vectors.collection(
+                wildcards.corpus, wildcards.collection
+            ),
             weights=resolvers.weights(resolver),
             environment=[] if with_conda() else resolvers.environment(resolver),
         output:
@@ -48,7 +50,7 @@ for resolver in EXTERNAL_RESOLVERS:
         benchmark:
             f"logs/<run>/resolve_{resolver}/{{critic}}/{{corpus}}/{{collection}}.tsv"
         wildcard_constraints:
-            critic=resolvers.critics_with(resolver),
+            critic=alternatives(resolvers.critics_with(resolver)),
             collection=r"[^/]+(/\d+)?",
         conda:
             f"../../envs/{resolver}.yaml"
@@ -60,7 +62,9 @@ for resolver in EXTERNAL_RESOLVERS:
         params:
             version=EXTERNAL_RESOLVERS[resolver],
             resolver=resolver,
-            flags=resolvers.flags,
+            flags=lambda wildcards: resolvers.flags(
+                wildcards.critic, wildcards.collection
+            ),
             # A function of the inputs does not re-run the rule if the workflow was moved.
             scripts=lambda wildcards, input: str(SCRIPTS),
             python=lambda wildcards, input: (

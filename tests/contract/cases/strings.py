@@ -6,5 +6,4 @@ CASE = Case(
     damage=perturbed("shuffle_words"),
     harmless=perturbed("shuffle_sections"),
     options={"order": 3, "folds": 3, "permutations": 199},
-    all_jobs={"estimator": "lstm"},
 )

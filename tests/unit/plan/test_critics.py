@@ -252,22 +252,6 @@ def test_statistics_are_those_of_scores_and_of_comparisons():
 # ---- probing, the clusters critic's own ------------------------------------------------------------------------------
 
 
-def test_plan_of_probing():
-    plan = plan_of(critics={"clusters": {"seeds": 2, "probing": [PROBING]}})
-    probing, folder = plan.critics.own["clusters"], f"{FOLDER}/clusters/web/probing"
-    assert probing.inputs("clusters", "probing", "web") == [f"{folder}/small.csv", f"{folder}/large.csv"]
-    assert probing.inputs("clusters", "probing", "wiki") == []
-    assert plan.critics.corpora_used == ["wiki", "web"]
-    job = names(corpus="web", encoder="large", side="reference")
-    assert probing.embeddings(job) == {
-        "embeddings": f"{folder}/large.own.parquet",
-        "reference": f"{folder}/large.reference.parquet",
-    }
-    assert probing.documents(job) == "results/default/corpora/wiki/documents.parquet"
-    assert probing.documents(names(corpus="web", encoder="large", side="own")).endswith("/web/documents.parquet")
-    assert find_job(plan, "embed_corpus").resources.gpus(job) == 1
-
-
 @pytest.mark.slow
 def test_probing_runs_again_for_its_own_options_alone():
     """Each encoder is embedded separately; options of the comparison of systems do not affect probing."""
@@ -277,21 +261,15 @@ def test_probing_runs_again_for_its_own_options_alone():
         for encoders in (ENCODERS, {"small": ENCODERS["small"]}):
             probing = [PROBING | {"encoders": encoders}]
             plan = plan_of(critics={"clusters": options | {"probing": probing}})
-            embed, probe = find_job(plan, "embed_corpus"), find_job(plan, "probe_clusters")
+            embed, probe = find_job(plan, "embed_corpus_clusters"), find_job(plan, "probe_clusters")
             given = values_of(probe, corpus="web", encoder="small")
             jobs.append((embed.options(where), probe.options(where), given))
-            assert plan.critics.own["clusters"].signature(where) == given["signature"]
     plain, seeds, others = jobs[::2]
     assert jobs[1::2] == [plain, seeds, others]
     assert plain == others
     assert plain[0] == seeds[0]
     assert plain[1] != seeds[1]
     assert plain[2] != seeds[2]
-
-
-def test_probing_without_a_reference():
-    clusters = plan_of(critics={"clusters": {"probing": [{"corpus": "web"}]}}).critics.own["clusters"]
-    assert list(clusters.embeddings(names(corpus="web", encoder="minilm"))) == ["embeddings"]
 
 
 def test_an_input_that_nothing_makes_is_one_sentence(monkeypatch):

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.readings import SHARED_READINGS, Reading
 from macroscope.critics.sentence_encoding import EMBEDDING, STAGE
-from macroscope.errors import MacroscopeError, nearest
-from macroscope.jobs import Job
+from macroscope.errors import nearest
 from macroscope.natural_language.support import CAPABILITIES
-from macroscope.options import ConfigView, Options
+from macroscope.options import Options
 from macroscope.registry import Plugin
-from macroscope.stages import Function, Stage, describe_versions, load
+from macroscope.stages import Stage, describe_versions, load
 from macroscope.statistics.declaration import LARGEST_MEAN_DIFFERENCE, SHARED_STATISTICS, Statistic, match_declaration
 
 if TYPE_CHECKING:  # the config imports this module, and must start at once
@@ -34,7 +33,7 @@ STAGES = (
     "report",
 )
 """Standard stages, in the order in which they run; docs/extending.md lists the inputs and the output of each. A stage
-with any other name is a job of the critic's `plan`, of which workflow/rules/stages.smk makes a rule."""
+with any other name declares its `output`."""
 
 COUNTED = {
     "documents": "documents",
@@ -166,7 +165,7 @@ class Critic:
         Words, for readers, of differences that have a direction: name of the statistic -> `Reading`. A test of
         "<name>_mean_difference" is read as "<name>_mean", which has a value for each collection.
     plan
-        "module:class" of the plan of the critic's non-standard jobs; "" if all its stages are standard.
+        "module:class" of the critic's `stage_jobs.CriticPlan`; "" if its declarations say all about its jobs.
     unmatched
         Reason why the critic compares no texts at matched length, as the end of a sentence about the critic; "" if it
         does. Texts are cut after a sentence (`systems.length_matching`).
@@ -206,10 +205,10 @@ class Critic:
     commands: str = ""
 
     def __post_init__(self) -> None:
-        if (unknown_stages := [name for name in self.stages if name not in STAGES]) and not self.plan:
+        if without_output := [name for name in self.own_stages if not self.stages[name].output]:
             raise ValueError(
-                f"the stage '{unknown_stages[0]}' is not a standard one, and no `plan` says when it runs"
-                f"{nearest(unknown_stages[0], STAGES)}"
+                f"the stage '{without_output[0]}' is not a standard one, and it declares no `output`"
+                f"{nearest(without_output[0], STAGES)}"
             )
         if "project" not in self.stages:
             raise ValueError("a critic needs the stage 'project', which projects documents onto latents; declare it")
@@ -230,6 +229,11 @@ class Critic:
             )
         if ("attribute" in self.stages) != (self.attribution is not None):
             raise ValueError("only one of `attribution` and the stage 'attribute' is declared; declare both or neither")
+
+    @property
+    def own_stages(self) -> list[str]:
+        """Return the names of the stages that are not standard ones."""
+        return [name for name in self.stages if name not in STAGES]
 
     @cached_property
     def all_stages(self) -> Mapping[str, Stage]:
@@ -282,8 +286,7 @@ class Critic:
         Stages of the critic's own plan count for all others, because only the plan knows what reads their outputs.
         """
         upstream = self._upstream(self.signed_stage(stage))
-        special = [name for name in self.stages if name not in STAGES]
-        names = [*special, *(name for name in STAGES if name in upstream), stage]
+        names = [*self.own_stages, *(name for name in STAGES if name in upstream), stage]
         embedding = {EMBEDDING: STAGE.version} if self.sentences else {}
         return embedding | {name: self.all_stages[name].version for name in names}
 
@@ -311,41 +314,6 @@ class Critic:
         declared = self.all_stages[stage]
         signs = stage == "compare" or "signature" in declared.value_names
         return self.options_of(self.signed_stage(stage)) if signs else set(declared.option_names)
-
-
-class CriticPlan:
-    """Plan of the jobs that only one critic has; `Critic.plan` names a subclass.
-
-    Parameters
-    ----------
-    config
-        The config of the run.
-    results
-        Folder of its results.
-    """
-
-    def __init__(self, config: ConfigView, results: str) -> None:
-        self.config, self.results = config, results
-
-    def jobs(self) -> list[Job]:
-        """Return the jobs that the workflow's rule template runs."""
-        return []
-
-    def corpora(self) -> list[str]:
-        """Return the corpora that the critic describes besides those of comparisons."""
-        return []
-
-    def corpora_read(self) -> list[str]:
-        """Return the corpora whose documents the critic's own jobs read."""
-        return []
-
-    def inputs(self, critic: str, name: str, corpus: str) -> list[str]:
-        """Return the files of an input that figures and report read."""
-        return []
-
-    def stage_input(self, critic: str, stage: str, name: str) -> str | Function | None:
-        """Return the path of an input of a standard stage; None if the options do not need it."""
-        raise MacroscopeError(f"critic '{critic}', stage '{stage}': no '{name}' can be read")
 
 
 def statistics_of(critic: Plugin[Critic]) -> tuple[Statistic, ...]:

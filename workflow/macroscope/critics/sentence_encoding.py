@@ -59,6 +59,11 @@ def encoding_of(options: Any, **changes: Any) -> SentenceEncoding:
     return SentenceEncoding(**{name: getattr(options, name) for name in names} | changes)
 
 
-def vectors_folder(results: str, corpus: str, encoding: SentenceEncoding, collection: str) -> str:
+def is_split(collection: str) -> bool:
+    """Return whether a collection is documents of a corpus, such as `CORPUS`, instead of a system's texts."""
+    return collection.startswith("split.")
+
+
+def vectors_folder(results: str, corpus: str, encoding: str, collection: str) -> str:
     """Return the folder with the vectors of a collection: `CORPUS`, or a system, or "<system>/<shard>"."""
-    return f"{results}/sentences/{corpus}/{encoding.name}/{collection}"
+    return f"{results}/sentences/{corpus}/{encoding}/{collection}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from macroscope.critics import critics, get_critic
 from macroscope.critics.declaration import Critic
+from macroscope.critics.stage_jobs import CriticPlan
 from macroscope.missing import NOT_IN_CONFIG, Missing, NotAsked
 from macroscope.options import CONTROL, matched_reference, matched_system
 from macroscope.plan.matched_lengths import MatchedLengthsPlan
@@ -33,16 +34,15 @@ class Comparisons:
     plugins
         Every available critic, used by the config or not, and the config's variants, by name.
     own
-        Plans of the critics that have unusual stages.
+        Choices of each critic about its jobs.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
         self.config, self.corpora, self.systems = config, corpora, systems
         self.plugins = {**critics(), **{name: get_critic(name) for name in config.variant_names()}}
         self.own = {
-            name: load(critic.data.plan, critic.package)(config, f"results/{config.run}")
+            name: (load(critic.data.plan, critic.package) if critic.data.plan else CriticPlan)(config, name)
             for name, critic in critics().items()
-            if critic.data.plan
         }
 
     @cached_property

@@ -10,22 +10,21 @@ Names of the inputs of stages:
     shared           output of `learn_shared`         own_evidence     of the system
     sentence_vectors of the system (`plan.sentence_vectors`)
 
-Any other name belongs to the critic's own plan, whose method `inputs` returns the files that figures and report read,
-and `stage_input` those that other stages read.
+Any other name is that of a stage that only this critic has, or a choice of its plan (`plan.own_stages`).
 """
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.declaration import MAKES, SHARED_STAGES, SHOWN, STAGES, signature
 from macroscope.critics.fold_options import count_folds
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import CONTROL, matched_reference, original_system, reference_of
 from macroscope.plan.comparisons import Comparisons
+from macroscope.plan.own_stages import OF_REFERENCE, PLACES, SENTENCE_VECTORS, OwnStagesPlan, place
 from macroscope.plan.sentence_vectors import SentenceVectorsPlan
 from macroscope.stages import Function, Stage, Wildcards, as_json, module_of
 
@@ -34,33 +33,6 @@ if TYPE_CHECKING:
     from macroscope.plan.corpora import CorporaPlan
     from macroscope.plan.systems import SystemsPlan
 
-_FOLDER = "results/<run>/critics/{critic}/{corpus}"
-PLACES = {
-    "documents": "results/<run>/corpora/{corpus}/documents.parquet",
-    "process": "results/<run>/corpora/{corpus}/truth/process.json",
-    "texts": "results/<run>/systems/{corpus}/{system}/samples.parquet",
-    "inference": f"{_FOLDER}/inference",
-    "prior": f"{_FOLDER}/prior",
-    "shared": f"{_FOLDER}/shared",
-    "latents": f"{_FOLDER}/latents/{{system}}.parquet",
-    "control_latents": f"{_FOLDER}/latents/{CONTROL}.parquet",
-    "scores": f"{_FOLDER}/scores/{{system}}.parquet",
-    "control_scores": f"{_FOLDER}/scores/{CONTROL}.parquet",
-    "evidence": f"{_FOLDER}/evidence/{{system}}",
-    "own_evidence": f"{_FOLDER}/evidence/{{system}}",
-    "attributions": f"{_FOLDER}/attributions/{{system}}.parquet",
-    "checkpoints": f"{_FOLDER}/checkpoints",
-    "known_truth": f"{_FOLDER}/known_truth/{{system}}.json",
-    "shards": f"{_FOLDER}/shards/{{system}}/{{shard}}.parquet",
-    "statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.csv",
-    "two_sample_test": "results/<run>/statistics/{critic}/{corpus}.two_sample_test.csv",
-    "pairs": "results/<run>/statistics/{critic}/{corpus}.pairs.csv",
-    "power": "results/<run>/statistics/{critic}/{corpus}.power.csv",
-    "score_statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.scores.csv",
-}
-"""Name of an input or output -> its path, with wildcards."""
-_OF_REFERENCE = {"control_latents": "latents", "control_scores": "scores"}
-"""Input about the real texts that a system is compared with -> name of their output in `PLACES`."""
 OUTPUTS = MAKES | {
     "known_truth": "known_truth",
     "explain": "evidence",
@@ -76,8 +48,6 @@ _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statis
 """Stage -> further modules that compute for it."""
 _OF_DOCUMENTS = ("two_sample_test", "compare_pairs", "measure_power")
 """Stages that read a critic's features of single documents."""
-SENTENCE_VECTORS = "sentence_vectors"
-"""Name of the input that several critics may share."""
 ALL_SYSTEMS = "all_"
 """Beginning of the name of an input that every system of the corpus has."""
 
@@ -92,18 +62,21 @@ class CriticsPlan(Comparisons):
         to their checkpoint's output.
     sentence_vectors
         Plan of the sentences that critics embed.
+    own_stages
+        Plan of the stages that only one critic has.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
         super().__init__(config, corpora, systems)
         self.counted: Callable[[str], str] = _not_counted
         self.sentence_vectors = SentenceVectorsPlan(self)
+        self.own_stages = OwnStagesPlan(self, self.sentence_vectors, self.values)
         self._check_processes()
 
     def jobs(self) -> list[Job]:
-        """Return the jobs of every standard and shared stage, of the critics' own plans, and of what critics share."""
+        """Return the jobs of every standard and shared stage, of the critics' own stages, and of what critics share."""
         standard = [self._job(critic, stage) for critic in self.plugins for stage in self._standard_stages(critic)]
-        return [*standard, *self.sentence_vectors.jobs(), *(job for plan in self.own.values() for job in plan.jobs())]
+        return [*standard, *self.sentence_vectors.jobs(), *self.own_stages.jobs()]
 
     def count_jobs(self) -> int:
         """Return the number of jobs of systems and critics that the config implies, without those of shards."""
@@ -131,13 +104,12 @@ class CriticsPlan(Comparisons):
                 continue
             elif name == "texts":
                 inputs[name] = self._texts(critic)
-            elif name in _OF_REFERENCE:
+            elif name in OF_REFERENCE:
                 inputs[name] = self._of_reference(name, critic)
             elif name == SENTENCE_VECTORS:
                 inputs[name] = self._vectors_of_sentences(critic)
             elif _is_own(name):
-                place = self._of_own_plan(critic, stage, name)
-                inputs |= {name: place} if place is not None else {}
+                inputs[name] = self.own_stages.source(critic, stage, name)
             elif name not in PLACES:
                 inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic, stage)
             elif self._is_made(critic, name):
@@ -162,7 +134,7 @@ class CriticsPlan(Comparisons):
 
         def path(wildcards: Wildcards) -> str:
             return self.place(
-                _OF_REFERENCE[name], critic, corpus=wildcards.corpus, system=reference_of(wildcards.system)
+                OF_REFERENCE[name], critic, corpus=wildcards.corpus, system=reference_of(wildcards.system)
             )
 
         return path
@@ -194,8 +166,7 @@ class CriticsPlan(Comparisons):
 
     def place(self, name: str, critic: str, **wildcards: str) -> str:
         """Return an entry of `PLACES` for a critic: a pattern, or a path if the wildcards are given."""
-        place = PLACES[name].replace("<run>", self.config.run).replace("{critic}", critic)
-        return place.format(**wildcards) if wildcards else place
+        return place(name, self.config.run, critic, **wildcards)
 
     def outputs(self, critic: str, stage: str) -> dict[str, str]:
         """Return the outputs of a stage by name: paths with wildcards."""
@@ -289,7 +260,7 @@ class CriticsPlan(Comparisons):
             outputs=outputs,
             folders=frozenset(name for name in outputs if name == "evidence" or (name == OUTPUT and declared.folder)),
             options=lambda wildcards: options,
-            values=value_words(names, self._values(critic, stage)),
+            values=value_words(names, self.values(critic, stage)),
             modules=self.modules(critic, stage),
             resources=resources_of(declared, lambda wildcards: self.config.critic(critic)),
             user_inputs=tuple(name for name in declared.input_names if _is_own(name)),
@@ -313,16 +284,6 @@ class CriticsPlan(Comparisons):
         maker = next((stage for stage, made in MAKES.items() if made == name), None)
         return maker is None or self.stage(critic, maker).takes_part(self.config.critic(critic))
 
-    def _of_own_plan(self, critic: str, stage: str, name: str) -> str | Function | None:
-        """Return an input of the critic's own plan; None if it is not made under these options."""
-        critic_plan = self.own.get(critic.partition(VARIANT_SEPARATOR)[0])
-        if critic_plan is None or not hasattr(critic_plan, "stage_input"):
-            raise MacroscopeError(
-                f"critic '{critic}', stage '{stage}': there is no input '{name}'{nearest(name, PLACES)}"
-            )
-        place: str | Function | None = critic_plan.stage_input(critic, stage, name)
-        return place
-
     def of_all(self, name: str, critic: str, stage: str) -> Function:
         """Return an input function: an entry of `PLACES` for every system of a corpus that a stage reads."""
 
@@ -336,10 +297,11 @@ class CriticsPlan(Comparisons):
     def _systems_of(self, critic: str, corpus: str, stage: str) -> list[str]:
         return self.tested(critic, corpus) if stage == "two_sample_test" else self.chapters[critic, corpus]
 
-    def _values(self, critic: str, stage: str) -> Values:
+    def values(self, critic: str, stage: str) -> Values:
+        """Return value name -> function of the wildcards of a stage's jobs, of all values of the run."""
         block = self.config.sensitivity
 
-        def place(name: str) -> Function:
+        def path(name: str) -> Function:
             return lambda w: self.place(name, critic, **{key: getattr(w, key) for key in _wildcards(PLACES[name])})
 
         return {
@@ -354,7 +316,7 @@ class CriticsPlan(Comparisons):
             "repeats": lambda w: block.repeats if block is not None else 0,
             "language": self.corpora.language,
             "order": lambda w: self.systems.order(w.system),
-            "checkpoints": place("checkpoints"),
+            "checkpoints": path("checkpoints"),
             "resampling": lambda w: self.config.resampling(),
             "seed": lambda w: self.config.seed,
             "confidence": lambda w: self.config.statistics.confidence,

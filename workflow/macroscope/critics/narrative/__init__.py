@@ -6,7 +6,7 @@ order; the incoherence joins these numbers in one. Projection: detectors and a m
 narratives with known damage. Prior: the mean probability of a missing or replaced sentence in real, undamaged text.
 
 In addition: further detectors for comparison, pre-training, autoencoders, and generation of sentences for the gaps;
-their jobs are in plan.py.
+plan.py chooses what their jobs read.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic, Reading
@@ -115,6 +115,8 @@ CRITIC = Critic(
             model_option="encoder",
             minutes=480,
             folder=True,
+            output="embeddings/{kind}/{collection}",
+            once=True,
         ),
         "retrieve": Stage(
             "corruption:retrieve",
@@ -123,6 +125,7 @@ CRITIC = Critic(
             megabytes=8000,
             minutes=240,
             threads=2,
+            output="retrieved/{shard}.parquet",
         ),
         "corrupt": Stage(
             "corruption:corrupt",
@@ -130,6 +133,7 @@ CRITIC = Critic(
             options=f"encoder language_pipeline {_DAMAGE}",
             model_option="encoder",
             minutes=480,
+            output="corrupted/{task}.parquet",
         ),
         "autoencode": Stage(
             "autoencoder:train_autoencoder",
@@ -138,6 +142,8 @@ CRITIC = Critic(
             model_option="encoder",
             minutes=1440,
             folder=True,
+            output="autoencoders/{autoencoder}",
+            once=True,
         ),
         "pretrain": Stage(
             "training:pretrain",
@@ -146,6 +152,7 @@ CRITIC = Critic(
             model_option="encoder",
             minutes=1440,
             folder=True,
+            output="pretrained/{task}.{detector}",
         ),
         "detect": Stage(
             "training:train_detector",
@@ -155,6 +162,7 @@ CRITIC = Critic(
             model_option="encoder",
             minutes=720,
             folder=True,
+            output="detectors/{task}.{detector}",
         ),
         "infill": Stage(
             "infilling:infill",
@@ -163,6 +171,7 @@ CRITIC = Critic(
             megabytes=8000,
             minutes=480,
             folder=True,
+            output="infilled/{task}.{detector}",
         ),
     },
 )

@@ -77,7 +77,9 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=480,
             gpu="estimator=lstm",
+            when="estimator=lstm",
             folder=True,
+            output="fits/{system}/{fit}",
         ),
         "attribute": Stage(
             "attribution:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
