@@ -13,7 +13,6 @@ from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, read_lines, write_lines
 from macroscope.critics.narrative.examples import NONE, Examples, read_examples
 from macroscope.critics.narrative.options import Task
-from macroscope.critics.narrative.plan import NAME
 from macroscope.critics.narratives import Narratives
 from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import Document, Section
@@ -49,7 +48,7 @@ def sample_segments(
         If the run has no such segments, or too few.
     """
     config, corpus = read_config(run, corpus)
-    critic = NAME if variant is None else f"{NAME}{VARIANT_SEPARATOR}{variant}"
+    critic = "narrative" if variant is None else f"narrative{VARIANT_SEPARATOR}{variant}"
     path = run / "critics" / critic / corpus / "corrupted" / f"{task}.parquet"
     if not path.exists():
         raise MacroscopeError(

@@ -99,7 +99,7 @@ class OwnStagesPlan:
     # ---- jobs ----------------------------------------------------------------------------------------------------
 
     def _job(self, critic: str, stage: str) -> Job:
-        declared, own = self._stage(critic, stage), self.plan_of(critic)
+        declared, choices = self._stage(critic, stage), self.plan_of(critic)
 
         def given(choose: Callable[[StageJob], Any]) -> Function:
             return lambda wildcards: choose(self._about(critic, stage, wildcards))
@@ -111,10 +111,10 @@ class OwnStagesPlan:
             inputs={name: self.source(critic, stage, name) for name in declared.input_names},
             outputs={OUTPUT: self._place(critic, stage)},
             folders=frozenset({OUTPUT} if declared.folder else ()),
-            options=given(lambda job: as_json(own.options(job), declared.option_names)),
+            options=given(lambda job: as_json(choices.options(job), declared.option_names)),
             values=self._values(critic, stage),
             modules=[declared.module(self.comparisons.plugins[critic].package)],
-            resources=resources_of(declared, given(own.model_options)),
+            resources=resources_of(declared, given(choices.model_options)),
             constraints=_constraints(declared),
             user_inputs=declared.input_names,
             extras=self.comparisons.declared(critic).extras,
@@ -150,7 +150,7 @@ class OwnStagesPlan:
         if name not in sources:
             self._require_maker(job.critic, job.stage, name)
         source = sources.get(name, job.output(name))
-        return self._path(source) if isinstance(source, str | StageJob) else [self._path(one) for one in source]
+        return self._path(source) if isinstance(source, str | StageJob) else [self._path(item) for item in source]
 
     def _path(self, source: StageJob | str) -> Any:
         """Return the path of a user's file, or of the output of a job; none if the job is not needed."""
