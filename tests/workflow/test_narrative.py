@@ -73,7 +73,7 @@ def test_a_further_variant_embeds_nothing(run, tmp_path):
     again.config["comparisons"][0]["critics"].append("narrative-further")
     again.save()
     pending = again.pending()
-    assert pending["detect_narrative"] == 1
+    assert pending["detect_narrative-further"] == 1
     assert "embed_sentences" not in pending
 
 
