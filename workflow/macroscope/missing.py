@@ -21,6 +21,8 @@ from macroscope.tables import read_csv, write_csv
 FILE = "missing.csv"
 UNFINISHED = "unfinished"
 """File in the folder of a run that has begun and not ended: its tables may be older than its texts."""
+ATTEMPTS = "attempts"
+"""File in the folder of a run with the number of times that stages of reporting failed."""
 ADVICE = "the same command tries only what failed"
 """Advice about what a report lacks."""
 
@@ -78,6 +80,17 @@ def write_missing(missing: Sequence[Missing], folder: Path) -> None:
 def read_missing(*folders: Path) -> list[Missing]:
     """Read what is missing from the folders of tables and figures; nothing if all is there."""
     return [entry for folder in folders for entry in _read(folder / FILE)]
+
+
+def count_attempts(results: Path) -> int:
+    """Return how often stages of reporting failed: a parameter of their rules, so that Snakemake runs them again."""
+    path = results / ATTEMPTS
+    return int(path.read_text()) if path.exists() else 0
+
+
+def note_attempt(results: Path) -> None:
+    """Note that stages of reporting failed once more; see `count_attempts`."""
+    (results / ATTEMPTS).write_text(str(count_attempts(results) + 1))
 
 
 def rules_with_failed_stages(results: Path) -> set[str]:

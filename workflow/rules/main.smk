@@ -19,7 +19,7 @@ from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakema
 from macroscope.execution.slurm import check_no_jobs_left
 from macroscope.execution.snakemake_command import SECOND_PASS
 from macroscope.engine.steps import modules_of_jobs
-from macroscope.missing import UNFINISHED, describe_missing, read_missing
+from macroscope.missing import UNFINISHED, describe_missing, note_attempt, read_missing
 from macroscope.plan.second_pass import without_failed
 
 os.environ.update(caches(Path.cwd()) | waiting())
@@ -127,9 +127,7 @@ onsuccess:
     if missing := read_missing(*folders):
         print(describe_missing(missing), file=sys.stderr)
         if any(entry.stage for entry in missing):
-            os.utime(
-                plan.config_file
-            )  # the next call makes again what left out a failed stage of reporting
+            note_attempt(Path(plan.results))
         raise SystemExit(IN_PART)
 
 

@@ -50,6 +50,7 @@ rule make_tables:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         version=plan.reporting.version("tables"),
+        attempts=count_attempts(Path(plan.results)),
         contents=plan.user_files.contents(plan.reporting.judgements()),
     shell:
         """
@@ -84,6 +85,7 @@ rule plot_figures:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         version=plan.reporting.version("figures"),
+        attempts=count_attempts(Path(plan.results)),
         contents=plan.user_files.contents(plan.reporting.studies()),
     shell:
         """
