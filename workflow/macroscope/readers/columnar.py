@@ -117,10 +117,10 @@ def _open_parquet(path: Path, stack: ExitStack) -> Table:
     largest = max((group.total_byte_size for group in groups), default=0)
 
     def read(columns: list[str]) -> Iterator["pa.RecordBatch"]:
-        chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-        read_chunks = [chunk for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns]
-        # Before any is unpacked, which takes several times the memory.
-        _require_size(sum(chunk.total_uncompressed_size for chunk in read_chunks), path, str(path))
+        # Before any is unpacked, which takes several times the memory. If a column's own size is damaged, asking for it
+        # ends the process; so only the size of all is asked for.
+        if {*columns} == {*file.schema_arrow.names}:
+            _require_size(sum(group.total_byte_size for group in groups), path, str(path))
         return file.iter_batches(batch_size=_rows_at_once(largest), columns=columns)
 
     return file.schema_arrow, read
