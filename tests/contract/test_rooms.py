@@ -38,7 +38,7 @@ FLOORS = [
 ]
 """Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""
 LEAVES = {"gate", "human", "ranking", "sameness", "sensitivity", "sentences", "timelines"}
-"""Rooms that nothing but the two faces of the package imports: whoever reads the core can leave them out."""
+"""Rooms that only `cli` and `api` import: nobody needs them to understand the core."""
 
 
 @cache
@@ -81,7 +81,7 @@ def test_modules_import_from_their_own_room_and_from_floors_below(name):
     assert not upward
 
 
-def test_nothing_but_the_faces_imports_a_leaf():
+def test_only_cli_and_api_import_a_leaf():
     faces = {"cli", "api"}
     arrows = {(room(name), room(imported)) for name in modules() for imported in imports(name)}
     assert {(first, leaf) for first, leaf in arrows if leaf in LEAVES and first not in faces | {leaf}} == set()

@@ -207,5 +207,5 @@ def count_shared_openings(openings: Sequence[Hashable], prompts: Sequence[Hashab
 
 
 def is_many(texts: int, documents: int) -> bool:
-    """Return whether so many texts of a collection begin alike that they may be continuations of one prompt."""
+    """Return whether many texts of a collection have the same opening, as continuations of one prompt have."""
     return bool(texts) and texts >= _MANY_OPENINGS * documents

@@ -126,7 +126,7 @@ FAST_DETECT_GPT = Format(
 def _raid_answers(record: Fields) -> Iterator[Answer]:
     model = as_text(record.get("model"))
     is_human = model == "human"
-    # The texts of a source are about one thing, whoever wrote them; people had no prompt.
+    # Texts of one source have the same subject, by people and by models; those of people have no prompt.
     source = as_id(record.get("source_id"))
     text, author = as_text(record.get("generation")), None if is_human else model
     # Each text stands there again for each attack on detectors: with misspellings, other capitals, synonyms.
