@@ -43,7 +43,7 @@ STAGES = {
         "a:compare", inputs="control_latents latents shared? resampling evidence", options="threshold layers"
     ),
     "report": Stage("a:items", inputs="all_evidence"),
-    "own": Stage("a:own", inputs="documents", options="unused"),
+    "own": Stage("a:own", inputs="documents", options="unused", output="own.json"),
 }
 PLAN = "plan:ToyPlan"
 CRITIC = Critic("options:Toy", STAGES, statistics=("macroscope.statistics.categorical:STATISTICS",), plan=PLAN)

@@ -37,7 +37,7 @@ CRITIC = Critic(
         "score": Stage("work:work", inputs="latents"),
         "attribute": Stage("work:work", inputs="texts"),
         "compare": Stage("work:compare", inputs="latents control_latents", options="unused"),
-        "seeded": Stage("work:work", inputs="texts? signature seed"),
+        "seeded": Stage("work:work", inputs="texts? signature seed", output="seeded.json"),
     },
     statistics=("macroscope.statistics.categorical:STATISTICS",),
     attribution=AttributionScore("number", "of 1"),
