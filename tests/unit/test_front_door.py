@@ -170,7 +170,7 @@ CONFIGS = {
     "a switch for a number": ("seed: true\n", "'seed' is a number, not true"),
     "a seed beyond all": ("seed: 99999999999\n", "seed: input should be less than or equal to 2147483647"),
     "a long name": (f"run: {'a' * 240}\n", "run: a name has at most 100 bytes, and this one 240; shorten it"),
-    "a name with a space": ("run: a b\n", "run: 'a b' is not a name: names have letters, digits, '-' and '_'"),
+    "a name with a space": ("run: a b\n", "run: 'a b' is not a name: names have letters, digits, '-', '_' and '.'"),
     "nothing": ("", "a config has keys, such as 'corpora:', and this one is empty"),
     "a list": ("- a", "a config has keys, such as 'corpora:', and this one is a list"),
     "bytes": (b"\x00\xff\xfe", "not a file of UTF-8 text"),

@@ -14,13 +14,18 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from macroscope.api.inputs import write_candidates
 from macroscope.config.schema import parse_config
 from macroscope.corpora.raw_files import number_parts
 from macroscope.criticize.inputs import names_of_candidates
+from macroscope.engine.steps import steps
 from macroscope.errors import MacroscopeError
 from macroscope.files import SNAKEFILE
 from macroscope.options import LONGEST_NAME
 from macroscope.plan import Plan
+from macroscope.plan.second_pass import part_of
+from macroscope.reporting.chapters import critic_page
+from macroscope.reporting.html_blocks import system_page
 from macroscope.stages import ANY_NAME
 from tests.fuzzing import FUZZ, is_one_sentence
 
@@ -64,6 +69,7 @@ HOSTILE = [
         "control",
         "split_half",
     ),
+    *("a.", ".a", "a..b", "gpt-neo-2.7B", "a.csv", "a.scores", "a.Scores", "a.scores.b"),
     *("con", "null", "all", "true", "x" * 9, "x" * 20, "ab" * 20, "x" * 240, "x" * 5000, "é" * 127),
     *("".join(map(str, range(60)))[:length] for length in (LONGEST_NAME, LONGEST_NAME + 1, 240)),
 ]
@@ -71,8 +77,9 @@ NAMES = st.sampled_from(HOSTILE) | st.text(max_size=8) | st.from_regex(r"[^\W_][
 
 
 def fits(name):
-    """Letters and marks of any script, digits, "-" and "_", in the composed form, in bytes that a path may have."""
-    signs = all(sign in "-_" or unicodedata.category(sign)[0] in "LMN" for sign in name)
+    """Letters and marks of any script, digits, "-", "_" and ".", composed, in bytes that a path may have."""
+    signs = not (".." in name or name.startswith(".") or name.lower().endswith((".", ".scores")))
+    signs &= all(sign in "-_." or unicodedata.category(sign)[0] in "LMN" for sign in name)
     return signs and 0 < len(name.encode()) <= LONGEST_NAME and unicodedata.is_normalized("NFC", name)
 
 
@@ -151,8 +158,8 @@ def test_names_from_files(files):
     assert all(fits(part[4:] or "x") and len(f"{part}.parquet.json") < LONGEST_OF_A_FILE for part in parts)
 
 
-@pytest.mark.parametrize("name", ["模型", "काम", "модель-2", "Ünïcode_7"])
-def test_names_in_any_script_are_kept(name):
+@pytest.mark.parametrize("name", ["模型", "काम", "модель-2.5", "Ünïcode_7", "gpt-neo-2.7B", "Meta-Llama-3.1-8B.q4_0"])
+def test_names_in_any_script_and_with_dots_are_kept(name):
     """They are names of files, wildcards of Snakemake, columns and cells of LaTeX."""
     (called,) = names_of_candidates([Path(f"{unicodedata.normalize('NFD', name)}.jsonl")])
     assert called == name
@@ -160,6 +167,41 @@ def test_names_in_any_script_are_kept(name):
     assert config is not None
     assert Plan(config).systems.samples(name, name) == f"results/{name}/systems/{name}/{name}/samples.parquet"
     assert re.fullmatch(ANY_NAME, name)
+
+
+def test_a_path_has_one_system_whatever_the_dots_of_its_names():
+    """Systems "a" and "a.b": no file of one is that of the other, and no name ends as a file of scores does."""
+    config = config_of(corpus="c.x", system="a")
+    config["corpora"]["c"] = config["corpora"]["c.x"]
+    config["systems"]["a.b"] = config["systems"]["a"]
+    config["comparisons"] = [
+        {"corpus": corpus, "systems": ["a", "a.b"], "critics": ["topics"]} for corpus in ("c", "c.x")
+    ]
+    made = steps(Plan(parse_config(config)))
+    folder = "results/r/statistics/topics"
+    for corpus in ("c", "c.x"):
+        for system in ("a", "a.b"):
+            for ending in (".csv", ".scores.csv"):
+                (found_in,) = [w for step in made if (w := step.match(f"{folder}/{corpus}/{system}{ending}"))]
+                assert (found_in.corpus, found_in.system) == (corpus, system)
+        for ending in (".two_sample_test.csv", ".pairs.csv", ".power.csv"):
+            matches = [w for step in made if (w := step.match(f"{folder}/{corpus}{ending}"))]
+            assert [match.corpus for match in matches] in ([], [corpus])
+            assert part_of(f"{folder}/{corpus}{ending}", "results/r").corpus == corpus
+    of_critic = "results/r/critics/narrative/c.x"
+    (detector,) = [w for step in made if (w := step.match(f"{of_critic}/detectors/missing.v1.5"))]
+    assert (detector.task, detector.detector) == ("missing", "v1.5")
+    (probing,) = [w for step in made if (w := step.match("results/r/critics/clusters/c.x/probing/e.v1.5.own.parquet"))]
+    assert (probing.encoder, probing.side) == ("e.v1.5", "own")
+    assert system_page("c.x", "a") != system_page("c", "x.a")
+    assert critic_page("clusters-a.b", "c") != critic_page("clusters-a", "b.c")
+
+
+def test_names_from_python_keep_their_dots(tmp_path):
+    (tmp_path / "sample.v2.jsonl").write_text("")
+    given = {"gpt-neo-2.7B": ["text"], "org/m.txt": ["text"], "x.scores": ["text"], "m": tmp_path / "sample.v2.jsonl"}
+    files = write_candidates(given, tmp_path / "here")
+    assert list(names_of_candidates(files)) == ["gpt-neo-2.7B", "org-m-txt", "x-scores", "m"]
 
 
 def test_candidates_with_long_names_stay_apart():

@@ -60,7 +60,7 @@ def folder(run, critic="narrative"):
 def test_sentences_are_embedded_once_for_all_that_read_them(run):
     """The encoder of the options embeds for both critics; the other one is trained by one of them."""
     logs = run.work / "logs" / "test" / "embed_sentences" / "stories"
-    assert [sorted(log.name for log in path.rglob("*.log")) for path in logs.iterdir()] == [["0.log", "split.all.log"]]
+    assert [sorted(log.name for log in path.rglob("*.log")) for path in logs.iterdir()] == [["0.log", "split@all.log"]]
     [trained] = (folder(run) / "embeddings").iterdir()
     assert trained.name.startswith("dae-")
     assert not (folder(run, "narrative-whole") / "embeddings").exists()

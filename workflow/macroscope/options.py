@@ -27,11 +27,15 @@ from pydantic import (
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import require_regular
 
-_NAME = r"[^\x00-/:-@\[-`{-\xbf][^\x00-,./:-@\[-^`{-\xbf]*"
+_NAME = r"[^\x00-/:-@\[-`{-\xbf][^\x00-,/:-@\[-^`{-\xbf]*"
 """Pattern of names for the JSON schema: which letters there are beyond ASCII, no pattern says in all languages."""
 LONGEST_NAME = 100
 """Most bytes of a name. A file's name, of at most 255 bytes, may hold two names and a description."""
 _REPEATED = re.compile(r"(.+?)\1{9,}")
+SCORES_ENDING = ".scores"
+"""End of a file's name that follows a system's name in paths, so that no name may end so."""
+_DOTS = re.compile(rf"\.{{2,}}|\.$|{re.escape(SCORES_ENDING)}$", re.IGNORECASE)
+"""Dots that names may not have: ".." is a folder, and some disks drop a last dot."""
 
 
 def fit_for_paths(name: str) -> str:
@@ -40,14 +44,15 @@ def fit_for_paths(name: str) -> str:
     Snakemake mistakes names with a repeated suffix for infinite recursion.
     """
     composed = normalize("NFC", name)[: 2 * LONGEST_NAME]
-    plain = re.sub("-+", "-", "".join(sign if _is_of_name(sign) else "-" for sign in composed))
-    encoded = _REPEATED.sub(r"\1", plain.lstrip("-_")).encode()[: LONGEST_NAME - len("-no000")]
-    return _without_leading_marks(encoded.decode("utf-8", "ignore")).strip("-_")
+    plain = re.sub(r"(-|\.{2,})+", "-", "".join(sign if _is_of_name(sign) else "-" for sign in composed))
+    encoded = _REPEATED.sub(r"\1", plain.lstrip("-_.")).encode()[: LONGEST_NAME - len("-no000")]
+    name = _without_leading_marks(encoded.decode("utf-8", "ignore")).strip("-_.")
+    return f"{name[: unfit.start()]}-{unfit[0][1:]}" if (unfit := _DOTS.search(name)) else name
 
 
 def _is_of_name(sign: str) -> bool:
-    """Return whether a character may be in a name: a letter or a mark of any script, a number, "-" or "_"."""
-    return sign in "-_" or (category(sign)[0] in "LMN" and (sign.isascii() or sign >= "À"))
+    """Return whether a character may be in a name: a letter or a mark of any script, a number, "-", "_" or "."."""
+    return sign in "-_." or (category(sign)[0] in "LMN" and (sign.isascii() or sign >= "À"))
 
 
 def _without_leading_marks(name: str) -> str:
@@ -63,8 +68,10 @@ def _require_fit(name: Any) -> Any:
         return name
     if not name or not all(map(_is_of_name, name)) or category(name[0])[0] not in "LN":
         raise ValueError(
-            f"{name!r} is not a name: names have letters, digits, '-' and '_', and begin with a letter or a digit"
+            f"{name!r} is not a name: names have letters, digits, '-', '_' and '.', and begin with a letter or a digit"
         )
+    if unfit := _DOTS.search(name):
+        raise ValueError(f"no name may have or end with {unfit[0]!r}, as {name!r} does; give another")
     if (size := len(name.encode())) > LONGEST_NAME:
         raise ValueError(f"a name has at most {LONGEST_NAME} bytes, and this one {size:,}; shorten it")
     if normalize("NFC", name) != name:
@@ -217,7 +224,9 @@ SPLIT_HALF = "split_half"
 """Name of the comparison of one half of the control with the other: the result when there is no difference."""
 READABLE_NAMES = {CONTROL: "real text", SPLIT_HALF: "real text against itself"}
 """Name of a system in the config and in files -> its name in figures, on pages and in the terminal."""
-KEPT_NAMES = {CONTROL: "held-out real text", SPLIT_HALF: "the control's halves"}
+TRAIN_SPLIT = "split.train"
+"""Name, in place of a system's, of the train split of a corpus in files of mentions."""
+KEPT_NAMES = {CONTROL: "held-out real text", SPLIT_HALF: "the control's halves", TRAIN_SPLIT: "the train split"}
 """Names that no other system may have."""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from macroscope.errors import MacroscopeError, contain_import, is_own, name_distribution, nearest
+from macroscope.options import SCORES_ENDING
 
 VALUES: dict[str, type] = {
     "corpus": str,
@@ -58,7 +59,7 @@ COLLECTIONS = frozenset(
 )
 """Inputs of any number of files: the function gets a list."""
 
-ANY_NAME = r"[^/.]+"
+ANY_NAME = rf"[^/]+(?<!{re.escape(SCORES_ENDING)})"
 """Wildcard constraint that matches any name (`options.Name`)."""
 NO_NAME = "(?!)"
 """Wildcard constraint that matches no name, for rules that the config does not use."""

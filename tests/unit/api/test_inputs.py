@@ -103,7 +103,7 @@ def test_systems_have_the_names_of_a_dict(tmp_path):
     folder.mkdir()
     mine.write_text('{"text": "A text."}\n')
     files = write_candidates({"gpt-2": TEXTS, "llama 3.1": mine, "human": folder}, tmp_path / "texts")
-    assert [file.name for file in files] == ["gpt-2.jsonl", "llama-3-1.jsonl", "human"]
+    assert [file.name for file in files] == ["gpt-2.jsonl", "llama-3.1.jsonl", "human"]
     assert [file.resolve() for file in files[1:]] == [mine, folder]
 
 

@@ -141,12 +141,16 @@ def test_a_candidate_that_cannot_keep_its_name_is_said():
     assert describe_new_names({"reference-no2": (Path("mine.jsonl"), "reference")}) == said[:1]
 
 
-def test_a_name_that_the_workflow_cannot_use_is_said():
-    files = [Path("gpt-neo-2.7B.jsonl.gz"), Path("plain.jsonl")]
+def test_a_name_keeps_its_dots_unless_they_cannot_stand_in_paths():
+    stems = ("gpt-neo-2.7B.jsonl", "a..b", "b.", "c.Scores", "split.train")
+    files = [Path(f"{stem}.gz") for stem in stems]
     names = names_of_candidates(files)
-    assert list(names) == ["gpt-neo-2-7B", "plain"]
+    assert list(names) == ["gpt-neo-2.7B", "a-b", "b", "c-Scores", "split.train-no2"]
     assert describe_new_names({name: (file, None) for name, file in names.items()}) == [
-        "Names have letters, digits, '-' and '_': 'gpt-neo-2.7B' is called 'gpt-neo-2-7B' here."
+        "The candidate 'split.train' is called 'split.train-no2' here, since 'split.train' is the name of the train"
+        " split.",
+        "Names have letters, digits, '-', '_' and '.': 'a..b' is called 'a-b', 'b.' is called 'b',"
+        " 'c.Scores' is called 'c-Scores' here.",
     ]
 
 
@@ -159,10 +163,10 @@ def test_every_other_name_is_said():
         "The candidate 'a' is called 'a-no2' here, since 'a' is the name of another candidate.",
         "The candidate 's' is called 'x-s' here, since 's' is the name of another candidate.",
         "The candidate 's' is called 'y-s' here, since 's' is the name of another candidate.",
-        "Names have letters, digits, '-' and '_': 'my model' is called 'my-model' here.",
+        "Names have letters, digits, '-', '_' and '.': 'my model' is called 'my-model' here.",
     ]
     assert describe_new_names({"org-gpt": (Path("mine.jsonl"), "org/gpt"), "A": (Path("mine.jsonl"), "A")}) == [
-        "Names have letters, digits, '-' and '_': 'org/gpt' is called 'org-gpt' here."
+        "Names have letters, digits, '-', '_' and '.': 'org/gpt' is called 'org-gpt' here."
     ]
 
 

@@ -181,8 +181,8 @@ def test_an_empty_file_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("files", "names"),
     [
-        (["Llama-3.2-1B.jsonl", "Llama-3.1-8B.jsonl.gz"], ["Llama-3-2-1B", "Llama-3-1-8B"]),
-        (["gpt-3.5-turbo", "gpt-4.parquet"], ["gpt-3-5-turbo", "gpt-4"]),
+        (["Llama-3.2-1B.jsonl", "Llama-3.1-8B.jsonl.gz"], ["Llama-3.2-1B", "Llama-3.1-8B"]),
+        (["gpt-3.5-turbo", "gpt-4.parquet"], ["gpt-3.5-turbo", "gpt-4"]),
         (["runs/a/samples.jsonl", "runs/b/Samples.csv"], ["a-samples", "b-Samples"]),
         (["my model.jsonl", "control.csv", "reference.json"], ["my-model", "control-no2", "reference-no2"]),
         (["a/x.jsonl", "a/x.csv"], ["x", "x-no2"]),

@@ -48,7 +48,7 @@ def test_critics_that_embed_alike_read_the_same_vectors():
     assert folder_of(critics_plan, "narrative") == folder_of(critics_plan, "clusters")
     assert folder_of(critics_plan, "narrative").startswith("results/default/sentences/wiki/")
     assert read(critics_plan, "clusters") == "shuffled"
-    assert read(critics_plan, "clusters", "control") == read(critics_plan, "narrative", "control") == "split.all"
+    assert read(critics_plan, "clusters", "control") == read(critics_plan, "narrative", "control") == "split@all"
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_critics_that_embed_alike_read_the_same_vectors():
 )
 def test_critics_that_embed_in_other_ways_share_nothing(clusters):
     critics_plan = plan(clusters=clusters)
-    assert read(critics_plan, "narrative") == "split.all"
+    assert read(critics_plan, "narrative") == "split@all"
     assert read(critics_plan, "clusters") == (None if clusters["pooling"] == "mean" else "control")
 
 
 def test_a_collection_is_embedded_without_the_sentences_of_real_texts():
     critics_plan = plan()
     inputs = inputs_of(critics_plan, "shuffled")
-    assert inputs.pop("known_sentences").endswith("/split.all")
+    assert inputs.pop("known_sentences").endswith("/split@all")
     assert inputs == {"texts": "systems/wiki/shuffled/samples.parquet"}
-    assert inputs_of(critics_plan, "split.all") == {"documents": "corpora/wiki/documents.parquet"}
+    assert inputs_of(critics_plan, "split@all") == {"documents": "corpora/wiki/documents.parquet"}
 
 
 def test_one_critic_alone_knows_the_sentences_of_the_control():
@@ -82,20 +82,20 @@ def test_one_critic_that_reads_all_real_texts_knows_their_sentences():
         critics={"clusters": SENTENCES},
         systems={"control": {"kind": "control", "whole": True}, "shuffled": shuffled},
     ).critics
-    assert read(critics_plan, "clusters") == read(critics_plan, "clusters", "control") == "split.all"
+    assert read(critics_plan, "clusters") == read(critics_plan, "clusters", "control") == "split@all"
 
 
 def test_texts_at_matched_length_have_the_sentences_of_whole_texts():
     critics_plan = plan([BOTH[0] | {"matched_length": True}])
     assert read(critics_plan, "clusters", "shuffled@matched") == "shuffled"
-    assert read(critics_plan, "clusters", "shuffled@reference") == "split.all"
+    assert read(critics_plan, "clusters", "shuffled@reference") == "split@all"
 
 
 def test_shards_have_their_own_vectors():
     critics_plan = plan(documents_per_shard=1000)
     assert read(critics_plan, "clusters", shard="2") == "shuffled/2"
     assert read(critics_plan, "clusters", "shuffled@matched", shard="2") == "shuffled@matched/2"
-    assert read(critics_plan, "clusters", "control", shard="2") == "split.all"
+    assert read(critics_plan, "clusters", "control", shard="2") == "split@all"
     assert read(plan(ALONE, documents_per_shard=1000), "clusters", shard="2") is None
     wildcards = where(critics_plan, "shuffled/2", shard="2")
     assert job_of(critics_plan).values(wildcards)[1::2] == ["language=en", "texts_shard=2", "texts_per_shard=1000"]

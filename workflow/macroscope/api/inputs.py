@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.api.arguments import convert
+from macroscope.criticize.inputs import without_suffixes
 from macroscope.errors import MacroscopeError
 from macroscope.options import fit_for_paths
 from macroscope.phrases import format_count
@@ -77,11 +78,12 @@ def write_candidates(candidates: Any, folder: Path) -> list[Path]:
         return _one_file(write_collection(candidates, folder, "candidate"), "candidate")
     if not candidates:
         raise MacroscopeError("the candidates are an empty dict; give system -> texts")
-    names = {system: fit_for_paths(str(system)) for system in candidates}
+    names = {system: _name_of_file(str(system)) for system in candidates}
     for system, name in names.items():
         if not name or list(names.values()).count(name) > 1:
             raise MacroscopeError(
-                f"candidates, {system!r}: no name for a system, or another one's; give letters, digits, '-' and '_'"
+                f"candidates, {system!r}: no name for a system, or another one's;"
+                " give letters, digits, '-', '_' and '.'"
             )
     files = []
     for system, texts in candidates.items():
@@ -89,6 +91,13 @@ def write_candidates(candidates: Any, folder: Path) -> list[Path]:
         (given,) = _one_file(write_collection(texts, folder, name), name)
         files.append(given if given.parent == folder else _link(given, folder, name))
     return files
+
+
+def _name_of_file(system: str) -> str:
+    """Return the name of a system as that of a file, without the suffix of a format, which would be taken off."""
+    name = fit_for_paths(system)
+    stem = without_suffixes(Path(name))
+    return stem + name.removeprefix(stem).replace(".", "-")
 
 
 def _one_file(files: list[Path], name: str) -> list[Path]:
@@ -102,7 +111,7 @@ def _one_file(files: list[Path], name: str) -> list[Path]:
 def _link(path: Path, folder: Path, name: str) -> Path:
     """Return a link of a system's name to a file or folder of another name."""
     folder.mkdir(parents=True, exist_ok=True)
-    link = folder / (name if path.is_dir() else name + "".join(path.suffixes[-2:]))
+    link = folder / (name + path.name.removeprefix(without_suffixes(path)))
     link.symlink_to(path, target_is_directory=path.is_dir())
     return link
 

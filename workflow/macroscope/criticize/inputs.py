@@ -187,7 +187,7 @@ def describe_new_names(called: Mapping[str, tuple[Path, str | None]]) -> list[st
     owners = {CORPUS: "the real texts", **KEPT_NAMES}
     sentences, unfit = [], []
     for name, (file, model) in called.items():
-        given = normalize("NFC", _without_suffixes(file) if model is None else model)
+        given = normalize("NFC", without_suffixes(file) if model is None else model)
         stem = fit_for_paths(given)
         if stem and name != stem and re.fullmatch(rf".*{re.escape(stem)}(-no\d+)?", name):
             owner = owners.get(stem.casefold(), "another candidate")
@@ -195,7 +195,7 @@ def describe_new_names(called: Mapping[str, tuple[Path, str | None]]) -> list[st
         elif name != given:
             unfit.append(f"'{given}' is called '{name}'")
     if unfit:
-        sentences.append(f"Names have letters, digits, '-' and '_': {list_names(unfit)} here.")
+        sentences.append(f"Names have letters, digits, '-', '_' and '.': {list_names(unfit)} here.")
     return sentences
 
 
@@ -208,10 +208,11 @@ def warn_of_new_names(called: Mapping[str, Input]) -> None:
 
 def _stem(file: Path) -> str:
     """Return a file's name without the suffixes of its format, fit for paths; as in gpt-3.5-turbo, others stay."""
-    return fit_for_paths(_without_suffixes(file)) or "candidate"
+    return fit_for_paths(without_suffixes(file)) or "candidate"
 
 
-def _without_suffixes(file: Path) -> str:
+def without_suffixes(file: Path) -> str:
+    """Return a file's name without the suffixes of its format; as in gpt-3.5-turbo, others stay."""
     while file.suffix.lower() in KNOWN_SUFFIXES:
         file = file.with_suffix("")
     return file.name

@@ -63,6 +63,10 @@ class Findings:
         """Return the path, without suffix, of a figure of this critic on this corpus."""
         return self.figures / f"{self.critic}_{name}_{self.corpus}"
 
+    def svg(self, name: str) -> Path:
+        """Return the path of a figure of this critic on this corpus."""
+        return self.figures / f"{self.critic}_{name}_{self.corpus}.svg"
+
     def evidence(self, system: str, name: str) -> Path:
         """Return the path of a file of a system's evidence."""
         return self.folder / "evidence" / system / name

@@ -6,6 +6,7 @@ from zlib import crc32
 
 from macroscope.models import Precision
 from macroscope.natural_language.spacy_pipeline import PipelineOptions
+from macroscope.options import TRAIN_SPLIT
 from macroscope.stages import Stage
 
 STAGE = Stage(
@@ -19,7 +20,7 @@ STAGE = Stage(
 """Stage that embeds the sentences of a collection; see `plan.sentence_vectors`."""
 EMBEDDING = "embed_sentences"
 """Name of its rule, and in signatures."""
-CORPUS = "split.all"
+CORPUS = "split@all"
 """Placeholder, instead of a system's name, for all documents of a corpus; not a valid name of a system."""
 
 
@@ -61,7 +62,7 @@ def encoding_of(options: Any, **changes: Any) -> SentenceEncoding:
 
 def is_split(collection: str) -> bool:
     """Return whether a collection is documents of a corpus, such as `CORPUS`, instead of a system's texts."""
-    return collection.startswith("split.")
+    return collection in (CORPUS, TRAIN_SPLIT)
 
 
 def vectors_folder(results: str, corpus: str, encoding: str, collection: str) -> str:

@@ -192,7 +192,7 @@ class PipelineOptions(Options):
             _choose_components(self.language_pipeline, self.reads_from_pipeline)
         except MacroscopeError as error:
             raise ValueError(f"{place}.language_pipeline: {error}") from None
-        critic = "-".join(place.split(".")[1:])
+        critic = "-".join(place.split(".", 2)[1:])
         for comparison in config.comparisons:
             corpus = config.corpora.get(comparison.corpus)
             language = getattr(self, "language", None) or getattr(corpus, "language", meta["lang"])

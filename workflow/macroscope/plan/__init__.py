@@ -18,7 +18,7 @@ from macroscope.plan.critics import CriticsPlan
 from macroscope.plan.reporting import ReportingPlan
 from macroscope.plan.systems import SystemsPlan
 from macroscope.plan.user_files import UserFiles
-from macroscope.stages import ANY_NAME
+from macroscope.stages import ANY_NAME, alternatives
 from macroscope.systems import kinds
 
 WHOLE, FINISHED = "config.json", "finished.json"
@@ -93,7 +93,7 @@ class Plan:
     def constraints(self) -> dict[str, str]:
         """Return wildcard -> regular expression, for all rules."""
         return {
-            "corpus": "|".join(self.config.corpora),
+            "corpus": alternatives(self.config.corpora),
             # Any name: with a thousand systems, matching a list of all names dominates the run time.
             "system": ANY_NAME,
             "part": "[A-Za-z0-9-]+",

@@ -203,4 +203,4 @@ def place(name: str, run: str, critic: str, **wildcards: str) -> str:
 def _constraints(stage: Stage) -> dict[str, str]:
     """Return key -> regular expression, of the keys that not all rules have."""
     names = [name for name in stage.keys if name not in ("system", "shard")]
-    return {name: COLLECTION_NAMES if name == COLLECTION else ANY_NAME for name in names}
+    return {name: {COLLECTION: COLLECTION_NAMES, "task": "[^/.]+"}.get(name, ANY_NAME) for name in names}

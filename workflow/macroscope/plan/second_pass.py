@@ -78,8 +78,10 @@ def part_of(path: str, results: str) -> Part | None:
             return Part(corpus, file.removesuffix(".csv"))
         case ["critics", critic, corpus, _, *_]:
             return Part(corpus, critic=critic)
-        case ["statistics", critic, corpus, *_]:  # or <corpus>.pairs.csv
-            return Part(corpus.partition(".")[0], critic=critic)
+        case ["statistics", critic, corpus, _]:
+            return Part(corpus, critic=critic)
+        case ["statistics", critic, file]:  # <corpus>.pairs.csv
+            return Part(file.removesuffix(".csv").rpartition(".")[0], critic=critic)
     return None
 
 

@@ -71,7 +71,7 @@ class Contribution:
 
 def critic_page(critic: str, corpus: str) -> str:
     """Return the name of the page of a critic on a corpus."""
-    return f"critic.{critic}.{corpus}"
+    return f"critic.{critic.replace('.', '~')}.{corpus}"  # no name has "~"
 
 
 def critic_chapters(

@@ -112,7 +112,7 @@ def item_block(item: ReportItem, critic: str, corpus: str, captions: Captions, t
 
 def system_page(corpus: str, system: str) -> str:
     """Return the name of the page of a system on a corpus, in the folder of pages."""
-    return f"system.{corpus}.{system}"
+    return f"system.{corpus.replace('.', '~')}.{system}"  # no name has "~"
 
 
 def reader_address(corpus: str, system: str, document: str, critic: str, *, rising: bool) -> str:

@@ -41,6 +41,9 @@ def test_other_resolvers_only_read_texts_with_the_words_of_the_domain():
 def test_the_rules_support_english_only():
     with pytest.raises(MacroscopeError, match=r"coreference\.resolver: 'rules' supports English only.*'german'"):
         plan_of([{"corpus": "german", "critics": ["coreference"]}])
+    variants = {"coreference": {"v1.5": {}}}
+    with pytest.raises(MacroscopeError, match=r"coreference\.v1\.5\.resolver: 'rules' supports English only.*'german'"):
+        plan_of([{"corpus": "german", "critics": ["coreference-v1.5"]}], variants=variants)
 
 
 def test_braces_in_options_are_not_wildcards():

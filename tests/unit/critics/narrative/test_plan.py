@@ -49,7 +49,7 @@ def detect(critics_plan, detector, critic="narrative", task="missing", corpus="w
 
 
 def kind_of(folder):
-    """Return the encoding from the folder of a corpus's vectors, ".../<encoding>/split.all"."""
+    """Return the encoding from the folder of a corpus's vectors, ".../<encoding>/split@all"."""
     return folder.split("/")[-2]
 
 
@@ -89,7 +89,7 @@ def test_a_detector_is_trained_on_the_damage_and_the_embeddings_of_its_corpus():
     assert inputs["documents"] == DOCUMENTS.format("wiki")
     assert inputs["corrupted"] == f"{OWN}/corrupted/missing.parquet"
     assert inputs["embeddings"].startswith("results/default/sentences/wiki/")
-    assert inputs["embeddings"].endswith("/split.all")
+    assert inputs["embeddings"].endswith("/split@all")
     assert "pretrained" not in inputs
 
 
@@ -109,7 +109,7 @@ def vectors_read(critics_plan, system="shuffled", **shard):
 def test_one_judge_alone_embeds_what_the_corpus_lacks():
     assert vectors_read(plan()) == vectors_read(plan(), "control") == detect(plan(), "judge")["embeddings"]
     others = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-first"]}]
-    assert vectors_read(plan(others, {"first": {"pooling": "first"}})).endswith("/split.all")
+    assert vectors_read(plan(others, {"first": {"pooling": "first"}})).endswith("/split@all")
     assert vectors_read(plan(others, {"first": {"draws": 2}})).endswith("/shuffled")
 
 
@@ -173,7 +173,7 @@ def test_variants_share_the_embeddings_of_the_critic_where_they_embed_alike():
 def test_embeddings_by_a_trained_encoder_wait_for_it():
     critics_plan = plan(**PARTS)
     embeddings = detect(critics_plan, "dae")["embeddings"]
-    where = {"corpus": "wiki", "collection": "split.all"}
+    where = {"corpus": "wiki", "collection": "split@all"}
     inputs = inputs_of("embed_by_autoencoder", critics_plan, **where, kind=kind_of(embeddings))
     assert inputs["documents"] == DOCUMENTS.format("wiki")
     assert inputs["autoencoder"].startswith(f"{OWN}/autoencoders/dae")
@@ -186,7 +186,7 @@ def test_a_judge_with_a_trained_encoder_reads_vectors_of_that_encoder_alone():
     given = critics_plan.inputs("narrative", "project")
     where = names(corpus="wiki", system="shuffled")
     assert not given["sentence_vectors"](where)
-    assert given["embeddings"](where) == detect(critics_plan, "judge")["embeddings"].replace("split.all", "shuffled")
+    assert given["embeddings"](where) == detect(critics_plan, "judge")["embeddings"].replace("split@all", "shuffled")
 
 
 def test_an_autoencoder_stands_with_the_corpus_that_it_learns_from():
@@ -221,7 +221,7 @@ def test_pretraining_reads_the_other_corpus_embedded_in_the_same_way():
         assert before["embeddings"] == then["embeddings"].replace("/wiki/", "/web/")
         assert then["pretrained"] == f"{OWN}/pretrained/missing.{name}"
         # The job that makes these embeddings is there, and knows by what.
-        where, kind = {"corpus": "web", "collection": "split.all"}, kind_of(before["embeddings"])
+        where, kind = {"corpus": "web", "collection": "split@all"}, kind_of(before["embeddings"])
         if name == "warm-dae":
             assert "autoencoder" in inputs_of("embed_by_autoencoder", critics_plan, **where, kind=kind)
         else:
@@ -233,7 +233,7 @@ def test_a_corpus_is_cut_in_its_own_language_for_pretraining():
     critics_plan = plan(pretraining={"corpus": "german"}, compared={"warm": SENTENCE | {"pretrained": True}})
     pretrained = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "warm"}
     kind = kind_of(inputs_of("pretrain", critics_plan, **pretrained)["embeddings"])
-    where = names(corpus="german", encoding=kind, collection="split.all")
+    where = names(corpus="german", encoding=kind, collection="split@all")
     assert "language=de" in shared_job(critics_plan).values(where)
     assert "language=de" in values_of("pretrain", critics_plan, **pretrained)
 

@@ -57,12 +57,12 @@ def _system_items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "divergences_figure",
             "Divergences between the cluster distributions",
-            figure=findings.figure("divergences").with_suffix(".svg"),
+            figure=findings.svg("divergences"),
             warning=_warning(statistics),
         ),
         ReportItem("divergences", "Divergences, in numbers", divergence_table(statistics)),
     ]
-    curve = findings.figure("by_number").with_suffix(".svg")
+    curve = findings.svg("by_number")
     if curve.exists():
         all_items.append(ReportItem("by_number_figure", "Divergences by number of clusters", figure=curve))
     for name, title, columns in (
@@ -92,7 +92,7 @@ def _probing_items(findings: Findings) -> list[ReportItem]:
     table = read_probing_tables(findings)
     if table.empty:
         return []
-    figure = findings.figure("probing").with_suffix(".svg")
+    figure = findings.svg("probing")
     return [
         ReportItem("probing_figure", "Probing: what clusters reveal about texts", figure=figure, caption="probing"),
         ReportItem(

@@ -85,7 +85,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "reliability",
             "Calibration of the section classifier",
-            figure=findings.figure("reliability").with_suffix(".svg"),
+            figure=findings.svg("reliability"),
         ),
         ReportItem("projection", "Projected documents", table=_projection_counts(findings)),
         ReportItem(

@@ -106,7 +106,7 @@ class CoreferenceOptions(CrossFittedOptions, PipelineOptions):
     def check(self, place: str, config: ConfigView) -> None:
         """Check that the embedded rules are used for English corpora only, and the folds; see `CrossFittedOptions`."""
         super().check(place, config)
-        _, critic, *variant = place.split(".")
+        _, critic, *variant = place.split(".", 2)
         name = "-".join([critic, *variant])
         for comparison in config.comparisons:
             language = config.corpora[comparison.corpus].language if comparison.corpus in config.corpora else "en"

@@ -7,11 +7,10 @@ from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.coreference.environment import BUNDLED_PIPELINE
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.stage_jobs import CriticPlan, Source, StageJob
+from macroscope.options import TRAIN_SPLIT
 
 EXTERNAL_RESOLVERS = {"fastcoref": 1, "neuralcoref": 1}
 """Resolver with its own environment -> version of the mentions that its script writes, as that of a stage."""
-TRAIN_SPLIT = "split.train"
-"""Name of the train split in place of a system's; not a valid system name."""
 
 
 class ResolverPlan(CriticPlan):

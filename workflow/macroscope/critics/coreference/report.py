@@ -66,7 +66,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ),
         *passage_items(findings, "Passages of {system} with the least likely mentions"),
         ReportItem("differences", "n-grams with other probabilities than in real text", _differences(findings)),
-        ReportItem("mentioned_figure", "Mentions by gender", figure=findings.figure("mentioned").with_suffix(".svg")),
+        ReportItem("mentioned_figure", "Mentions by gender", figure=findings.svg("mentioned")),
         ReportItem("mentioned", "Mentions by gender, in numbers", statistics_table(statistics, MENTION_COLUMNS)),
         ReportItem("divergences", "Divergences between pairs of symbols", divergence_table(statistics)),
         ReportItem("names", "Use of names", numbers_table(findings, NAMES)),

@@ -34,7 +34,7 @@ def items(findings: Findings) -> list[ReportItem]:
     statistics = findings.statistics
     report_items = [
         ReportItem("mixing", "Mixes of languages", statistics_table(statistics, MIXING)),
-        ReportItem("simplex", "Topic proportions of the texts", figure=findings.figure("simplex").with_suffix(".svg")),
+        ReportItem("simplex", "Topic proportions of the texts", figure=findings.svg("simplex")),
         ReportItem("mixed", "The most mixed texts", _mixed(findings), shows_texts=True),
         ReportItem("languages", "The languages", topics.map(_format_value)),
         ReportItem("divergences", "Divergences between the shares of the languages", divergence_table(statistics)),

@@ -95,9 +95,7 @@ def items(findings: Findings) -> list[ReportItem]:
     all_items = [
         ReportItem("rates", "Detected incoherence", statistics_table(statistics, costs | rates)),
         ReportItem("directions", "How systems differ from real text", directions_table(statistics, tasks)),
-        ReportItem(
-            "rates_figure", "Detected incoherence by system", figure=findings.figure("rates").with_suffix(".svg")
-        ),
+        ReportItem("rates_figure", "Detected incoherence by system", figure=findings.svg("rates")),
         ReportItem("doubtful", "The most doubtful places", _doubtful_sentences(findings), shows_texts=True),
         *passage_items(findings, "Narratives of {system} with doubtful places"),
         ReportItem("order", "Order of the sentences", statistics_table(statistics, ORDER_SHOWN)),
@@ -107,7 +105,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ),
         ReportItem("detection", "Detectors on known damage", detection_table(folders), warning=make_warning(folders)),
         ReportItem("speed", "Speed of the detectors", speed_table(folders)),
-        ReportItem("roc", "ROC curves", figure=findings.figure("roc").with_suffix(".svg")),
+        ReportItem("roc", "ROC curves", figure=findings.svg("roc")),
         ReportItem("published", "Detectors as published", published_table(tasks)),
         ReportItem("errors", "Errors of the judge", _errors(folders)),
         ReportItem(

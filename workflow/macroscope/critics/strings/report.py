@@ -35,7 +35,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "divergences_figure",
             "Divergences between the distributions over strings",
-            figure=findings.figure("divergences").with_suffix(".svg"),
+            figure=findings.svg("divergences"),
             warning=_warning(statistics),
         ),
         ReportItem("divergences", "Divergences over strings, in numbers", divergence_table(statistics)),

@@ -42,7 +42,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("validity", "Validity of texts", statistics_table(findings.statistics, VALIDITY_COLUMNS)),
     ]
     if len(collect_points(findings)):
-        figure = findings.figure("curves").with_suffix(".svg")
+        figure = findings.svg("curves")
         report_items.insert(1, ReportItem("curves", "Latent PPL over word PPL", figure=figure))
     report_items += passage_items(findings, "Texts of {system} with their states")
     divergences = divergence_table(findings.statistics)

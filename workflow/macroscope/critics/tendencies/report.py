@@ -132,7 +132,7 @@ def items(findings: Findings) -> list[ReportItem]:
 
 
 def _figure(findings: Findings, name: str, title: str) -> ReportItem:
-    return ReportItem(f"{name}_figure", title, figure=findings.figure(name).with_suffix(".svg"))
+    return ReportItem(f"{name}_figure", title, figure=findings.svg(name))
 
 
 def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "covariances",
             "Covariances of topics",
-            figure=findings.figure("covariances").with_suffix(".svg"),
+            figure=findings.svg("covariances"),
         ),
         ReportItem("pairs", "Pairs of topics whose correlation differs", _pairs(findings)),
         ReportItem("shares", "Topics that are more or less frequent", _shares(findings), shows_texts=True),
