@@ -1,7 +1,7 @@
 """The project's English, as far as patterns can hold it; `make lint` runs this file.
 
-Checked are docstrings that begin with a word that begins no noun phrase, names that say nothing by themselves, and
-sentences of documentation that are too long.
+Checked are docstrings that begin with a word that begins no noun phrase, public functions without a docstring, names
+that say nothing by themselves, and sentences of documentation that are too long.
 """
 
 import ast
@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-CODE = ("workflow/macroscope", "workflow/scripts", "tests", "examples")
+PACKAGE = "workflow/macroscope"
+CODE = (PACKAGE, "workflow/scripts", "tests", "examples")
 PAGES = ("README.md", "CONTRIBUTING.md", "docs")
 GENERATED = REPOSITORY / "docs" / "generated"
 OPENINGS = re.compile(r"(What|Of|Whether|Those|That|Which|How|Where|Whoever)\b")
@@ -34,6 +35,16 @@ def problems_of_code(text: str) -> Iterator[tuple[int, str]]:
         for name in _bound_names(node):
             if name in EMPTY_NAMES:
                 yield node.lineno, f"a name is only '{name}'; say what it holds"  # type: ignore[attr-defined]
+
+
+def undocumented(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, problem) of each public function or method of more than one statement that has no docstring."""
+    module = ast.parse(text)
+    classes = [node for node in module.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    for node in (node for scope in (module, *classes) for node in scope.body):
+        public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        if public and len(node.body) > 1 and ast.get_docstring(node) is None:
+            yield node.lineno, f"'{node.name}' has more than one statement and no docstring; add one"
 
 
 def _bound_names(node: ast.AST) -> list[str]:
@@ -61,7 +72,9 @@ def problems() -> Iterator[str]:
     """Yield every problem as "file:line: problem"."""
     for folder in CODE:
         for path in sorted((REPOSITORY / folder).rglob("*.py")):
-            for line, problem in problems_of_code(path.read_text(encoding="utf-8")):
+            text = path.read_text(encoding="utf-8")
+            missing = undocumented(text) if folder == PACKAGE else ()
+            for line, problem in (*problems_of_code(text), *missing):
                 yield f"{path.relative_to(REPOSITORY)}:{line}: {problem}"
     for name in PAGES:
         place = REPOSITORY / name
