@@ -41,7 +41,7 @@ def undocumented(text: str) -> Iterator[tuple[int, str]]:
     """Yield (line, problem) of each public function or method of more than one statement that has no docstring."""
     module = ast.parse(text)
     classes = [node for node in module.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
-    for node in (node for scope in (module, *classes) for node in scope.body):
+    for node in [*module.body, *(node for scope in classes for node in scope.body)]:
         public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
         if public and len(node.body) > 1 and ast.get_docstring(node) is None:
             yield node.lineno, f"'{node.name}' has more than one statement and no docstring; add one"
