@@ -39,11 +39,13 @@ def problems_of_code(text: str) -> Iterator[tuple[int, str]]:
 
 def undocumented(text: str) -> Iterator[tuple[int, str]]:
     """Yield (line, problem) of each public function or method of more than one statement that has no docstring."""
-    module = ast.parse(text)
-    classes = [node for node in module.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
-    for node in [*module.body, *(node for scope in classes for node in scope.body)]:
-        public = isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-        if public and len(node.body) > 1 and ast.get_docstring(node) is None:
+    nodes = list(ast.parse(text).body)
+    for node in nodes:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            nodes += node.body
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        if len(node.body) > 1 and ast.get_docstring(node) is None:
             yield node.lineno, f"'{node.name}' has more than one statement and no docstring; add one"
 
 
