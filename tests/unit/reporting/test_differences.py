@@ -9,6 +9,7 @@ import pytest
 
 from macroscope.critics import critics, get_critic
 from macroscope.critics.declaration import statistics_of
+from macroscope.critics.readings import SHARED_READINGS
 from macroscope.reporting.differences import describe_difference, find_differences, judge_difference
 from macroscope.statistics.declaration import match_declaration
 
@@ -169,3 +170,11 @@ def test_numbers_of_a_plug_in_without_words_read_well():
         (difference,) = find_differences(statistics, "tendencies", "c", "mine")
     assert describe_difference(difference) == "differ in questions, 0.200 against 0.100"
     assert judge_difference(difference) == ""
+
+
+def test_a_difference_in_latent_nll_is_told_as_a_factor_of_probability():
+    reading = SHARED_READINGS["latent_nll"].naming("their topics")
+    assert reading.describe(True, 3.0, 1.0) == (
+        "are less usual in their topics, by a factor of 7.39 in probability (latent NLL 3 against 1 nats)"
+    )
+    assert "by a factor of 7.39" in reading.describe(False, 1.0, 3.0)

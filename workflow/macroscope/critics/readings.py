@@ -1,5 +1,6 @@
 """Words for readers about numbers of a system's texts that differ from those of real text."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,7 +21,8 @@ class Reading:
     unit
         Unit of the number; "%" and "points" for shares, which are multiplied by 100.
     numbers
-        Template of the numbers behind the predicate, with `value`, `real`, and `size`, the absolute value.
+        Template of the numbers behind the predicate, with `value`, `real`, `size`, the absolute value, and `factor`, the
+        ratio of the larger to the smaller probability, if the numbers are NLL in nats.
     difference_of
         Name of the statistic whose value the number is, minus that of real text: both values are shown instead; "" for
         a number that is no difference.
@@ -48,6 +50,8 @@ class Reading:
         else:
             texts = [number(value), f"{number(real)} {self.unit}".rstrip(), number(abs(value))]
         numbers = dict(zip(("value", "real", "size"), texts, strict=True))
+        if self.unit == "nats":
+            numbers["factor"] = number(math.exp(abs(value - real)))
         return f"{self.predicate(above)}, {self.numbers.format(**numbers)}"
 
     def naming(self, observes: str) -> "Reading":
@@ -61,9 +65,10 @@ def _per_cent(share: float) -> str:
 
 _PER_CENT = ("%", "points")
 _LIKELIHOOD = Reading("are less usual in {observes}", "are more predictable in {observes}", "above")
+IN_PROBABILITY = "by a factor of {factor} in probability (latent NLL {value} against {real})"
 SHARED_READINGS = {
     "latent_ppl": replace(_LIKELIHOOD, numbers="latent PPL {value} against {real}"),
-    "latent_nll": replace(_LIKELIHOOD, numbers="latent NLL {value} against {real}", unit="nats"),
+    "latent_nll": replace(_LIKELIHOOD, numbers=IN_PROBABILITY, unit="nats"),
     "precision": Reading("are more often close to a real text", "are less often close to a real text", "below", "%"),
     "recall": Reading("cover more of the range of real texts", "cover less of the range of real texts", "below", "%"),
 }

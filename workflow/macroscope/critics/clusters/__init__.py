@@ -6,7 +6,8 @@ The clustering depends on both reference and candidate, so statistics compare co
 In addition, probing: which properties of texts can be predicted from the clusters of a corpus.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic, Reading
+from macroscope.critics.declaration import AttributionScore, Critic
+from macroscope.critics.readings import IN_PROBABILITY, Reading
 from macroscope.stages import Stage
 
 _CLUSTERING = "normalise explained_variance seeds restarts"
@@ -38,7 +39,7 @@ CRITIC = Critic(
             "are more often of kinds that are frequent in real text",
             "above",
             "nats",
-            "latent NLL {value} against {real}",
+            IN_PROBABILITY,
             "latent_nll",
         ),
     },

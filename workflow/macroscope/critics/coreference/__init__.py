@@ -50,7 +50,10 @@ CRITIC = Critic(
             "have more unlikely mentions of persons", "have fewer unlikely mentions of persons", "above", "%"
         ),
         "name_mismatch_mean": Reading(
-            "confuse the names of persons more", "confuse the names of persons less", "above"
+            "use the names of persons less consistently",
+            "use the names of persons more consistently",
+            "above",
+            numbers="log odds of confused names {value} against {real}",
         ),
     },
     plan="plan:ResolverPlan",
