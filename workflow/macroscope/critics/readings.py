@@ -21,8 +21,8 @@ class Reading:
     unit
         Unit of the number; "%" and "points" for shares, which are multiplied by 100.
     numbers
-        Template of the numbers behind the predicate, with `value`, `real`, `size`, the absolute value, and `factor`, the
-        ratio of the larger to the smaller probability, if the numbers are NLL in nats.
+        Template of the numbers behind the predicate, with `value`, `real`, `size`, the absolute value, and, if the
+        numbers are NLL in nats, `factor`, the ratio of the larger to the smaller probability.
     difference_of
         Name of the statistic whose value the number is, minus that of real text: both values are shown instead; "" for
         a number that is no difference.
