@@ -101,7 +101,7 @@ def cut_config(config: dict[str, Any], corpus: str) -> dict[str, Any]:
 
 
 def draw_picture(report: Path) -> None:
-    """Save what stands between the first heading and the first group of rows."""
+    """Save what stands between the first heading and the control: systems, and checks whose answer is known."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -109,7 +109,7 @@ def draw_picture(report: Path) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
         page.goto(report.resolve().as_uri())
-        boxes = [page.locator(place).first.bounding_box() for place in ("main h2", "table.scorecard tr.group")]
+        boxes = [page.locator(place).first.bounding_box() for place in ("main h2", "table.scorecard >> nth=0 >> tr >> nth=-1")]
         top, end = (box["y"] for box in boxes if box is not None)
         clip = {"x": 0, "y": top - MARGIN, "width": WIDTH, "height": end - top}
         page.screenshot(path=PICTURE, full_page=True, clip=clip)
