@@ -109,7 +109,10 @@ def draw_picture(report: Path) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
         page.goto(report.resolve().as_uri())
-        boxes = [page.locator(place).first.bounding_box() for place in ("main h2", "table.scorecard >> nth=0 >> tr >> nth=-1")]
+        boxes = [
+            page.locator(place).first.bounding_box()
+            for place in ("main h2", "table.scorecard >> nth=0 >> tr >> nth=-1")
+        ]
         top, end = (box["y"] for box in boxes if box is not None)
         clip = {"x": 0, "y": top - MARGIN, "width": WIDTH, "height": end - top}
         page.screenshot(path=PICTURE, full_page=True, clip=clip)
