@@ -1,4 +1,4 @@
-"""Numbers in the first look: one text is a text, and a file without records is called so."""
+"""Numbers in the profile: one text is a text, and a file without records is called so."""
 
 import json
 from collections import Counter

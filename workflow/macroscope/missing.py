@@ -3,7 +3,7 @@
 A job that failed is left out by the second pass (`plan.second_pass`). A critic's stage of reporting that failed is left
 out by the job that calls it: the critic's numbers are there, and its own figures or tables are not.
 
-The first look at a user's texts (`criticize.choice`) or the author of a config writes which critics are not asked. The
+The profile of a user's texts (`criticize.choice`) or the author of a config writes which critics are not asked. The
 plan gives a reason to each cell of the scorecard without a comparison (`plan.comparisons`), and the table
 `scorecard.csv` has it for all readers.
 """

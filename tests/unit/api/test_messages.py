@@ -77,7 +77,7 @@ def test_a_file_of_the_caller_keeps_its_name(tmp_path):
 
 
 def test_every_option_in_a_message_has_an_argument(tmp_path):
-    """Options in the sentences of the readers and of the first look are arguments of `compare`."""
+    """Options in the sentences of the readers and of the profile are arguments of `compare`."""
     modules = [*(SOURCES / "criticize").glob("*.py"), *(SOURCES / "corpora" / "files").rglob("*.py")]
     flags = {f for m in modules for f in re.findall(r"--([a-z]+(?:-[a-z]+)+|[a-z]{3,})", m.read_text(encoding="utf-8"))}
     flags -= {

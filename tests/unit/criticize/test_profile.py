@@ -1,4 +1,4 @@
-"""The first look at a user's texts, before anything is run."""
+"""The profile of a user's texts, before anything is run."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The first look at large files: it says how far it is, and batches give what single texts give."""
+"""The profile of large files: it says how far it is, and batches give what single texts give."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ def test_a_long_look_says_how_far_it_is(tmp_path, monkeypatch, caplog):
 
 
 def test_a_long_reading_says_how_far_it_is(tmp_path, monkeypatch, caplog):
-    """Verbs without a first look are rank, sameness and sentences."""
+    """Verbs without a profile are rank, sameness and sentences."""
     caplog.set_level("INFO", "macroscope")
     real, mine = write_texts(tmp_path / "r.jsonl", 30), write_texts(tmp_path / "mine.jsonl", 20)
     read_sides([real], [mine], GivenFields())

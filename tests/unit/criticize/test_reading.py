@@ -1,4 +1,4 @@
-"""Collections of `rank` and `sameness`: warnings say what the first look of `criticize` shows."""
+"""Collections of `rank` and `sameness`: warnings say what the profile of `criticize` shows."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The first look as a table for people, and as records for programs: a column or a record per collection of texts."""
+"""The profile as a table for people, and as records for programs: a column or a record per collection of texts."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Collections of commands without a first look, read whole; warnings say what the look would show."""
+"""Collections of commands without a profile, read whole; warnings say what the profile would show."""
 
 import logging
 from collections import Counter

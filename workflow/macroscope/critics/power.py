@@ -66,8 +66,10 @@ def measure_powers(
     settings = PowerSettings(tuple(sizes), repeats, confidence=confidence, seed=seed)
     statistics = collection_statistics(plugin)
 
-    def powers(first: DocumentFeatures, second: DocumentFeatures, *designs: Design) -> list[Power]:
-        return [each for design in designs for each in measure_power(first, second, design, settings, statistics)]
+    def powers(reference: DocumentFeatures, candidate: DocumentFeatures, *designs: Design) -> list[Power]:
+        return [
+            each for design in designs for each in measure_power(reference, candidate, design, settings, statistics)
+        ]
 
     rows: list[tuple[str, str, float, Power, tuple[float, float, float]]] = []
     unpaired = powers(control, control, "unpaired")

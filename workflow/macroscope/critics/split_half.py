@@ -78,9 +78,9 @@ def compare_with_control(
         candidate = read(latents)
         result = compare(reference, candidate)
         return ControlComparison(_concatenate(describe(candidate), result.rows), reference, candidate, result)
-    first, second = halves(reference)
-    result = compare(second, first)
-    half = _concatenate(describe(first), result.rows) if describe_half else result.rows
+    candidate_half, reference_half = halves(reference)
+    result = compare(reference_half, candidate_half)
+    half = _concatenate(describe(candidate_half), result.rows) if describe_half else result.rows
     whole = describe(reference).assign(system=CONTROL)
     return ControlComparison(_concatenate(whole, half.assign(system=SPLIT_HALF)), reference, reference, result)
 

@@ -47,9 +47,12 @@ def share_divergences(
     """
     sides = (reference.shares, candidate.shares)
     # Hardly any share is 0: for large collections, a sparse matrix would take 1.5 times the memory.
-    first, second = ([shares if sum(map(len, sides)) > MANY else sparse.csr_matrix(shares)] for shares in sides)
+    is_dense = sum(map(len, sides)) > MANY
+    of_reference, of_candidate = ([shares if is_dense else sparse.csr_matrix(shares)] for shares in sides)
     permutation = build_permutation(reference.keys, candidate.keys)
-    estimates = compare_categories(first, second, DivergenceOptions(permutations=permutations), resampling, permutation)
+    estimates = compare_categories(
+        of_reference, of_candidate, DivergenceOptions(permutations=permutations), resampling, permutation
+    )
     return rows_table(estimates, (len(reference.keys), len(candidate.keys)), lambda _: "too few texts")
 
 

@@ -99,32 +99,32 @@ def run_two_sample_tests(
     for system in files:
         if system == CONTROL:
             numbers = np.arange(len(control))
-            first, second, name = control.subset(numbers[1::2]), control.subset(numbers[::2]), SPLIT_HALF
+            reference, candidate, name = control.subset(numbers[1::2]), control.subset(numbers[::2]), SPLIT_HALF
             pairing = NO_PAIRS
         elif system in references:
             continue
         else:
-            reference = reference_of(system)
-            first, second, name = control if reference == CONTROL else read(reference), read(system), system
-            pairing = find_pairs(first.keys, second.keys, system)
+            reference = control if reference_of(system) == CONTROL else read(reference_of(system))
+            candidate, name = read(system), system
+            pairing = find_pairs(reference.keys, candidate.keys, system)
         about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signature}
-        rows = _rows(first, second, collection_statistics(critic), resampling)
+        rows = _rows(reference, candidate, collection_statistics(critic), resampling)
         tables.append(tidy_table(rows, resampling=resampling, pairing=pairing, **about))
     write_tidy(pd.concat(tables, ignore_index=True), output)
 
 
 def _rows(
-    first: DocumentFeatures,
-    second: DocumentFeatures,
+    reference: DocumentFeatures,
+    candidate: DocumentFeatures,
     statistics: Sequence[CollectionStatistic],
     resampling: Resampling,
 ) -> pd.DataFrame:
-    estimates = two_sample_test(first, second, resampling.confidence, resampling.seed)
-    few = [_subsample(features, resampling.seed) for features in (first, second)]
+    estimates = two_sample_test(reference, candidate, resampling.confidence, resampling.seed)
+    few = [_subsample(features, resampling.seed) for features in (reference, candidate)]
     estimates.append(estimate_largest_difference(statistics, few[0], few[1], resampling.seed))
     return rows_table(
         estimates,
-        (len(first), len(second)),
+        (len(reference), len(candidate)),
         lambda _: f"fewer than {FEWEST_DOCUMENTS} judged documents in a collection, or all of them in one group",
     )
 

@@ -113,11 +113,11 @@ def distance(interval: Interval, control: Interval, confidence: float) -> Interv
     return (value, low, high) if value > 0 else (-value, -high, -low)
 
 
-def change_of_distance(after: Interval, before: Interval) -> Interval:
+def change_of_distance(candidate: Interval, baseline: Interval) -> Interval:
     """Return the interval of the growth of a distance, at the joint level of the two intervals.
 
     MOVER would be much too narrow here (simulated: coverage of 77 to 91 % instead of 95 %). An estimated distance is
     never negative, which hides its error near 0; and the error of shared real texts adds up if the two systems are on
     opposite sides of them. The range of differences within the two intervals is valid under any dependence.
     """
-    return after[0] - before[0], after[1] - before[2], after[2] - before[1]
+    return candidate[0] - baseline[0], candidate[1] - baseline[2], candidate[2] - baseline[1]

@@ -118,15 +118,15 @@ class Comparison:
 
     def names(self) -> Iterator[tuple[str, Key]]:
         """Yield (baseline's system, (corpus, candidate's system, critic, statistic)) for statistics of either run."""
-        for first, second in self.systems:
+        for baseline_system, candidate_system in self.systems:
             names = [
                 (corpus, critic, statistic)
-                for run, wanted in ((self.baseline, first), (self.candidate, second))
+                for run, wanted in ((self.baseline, baseline_system), (self.candidate, candidate_system))
                 for corpus, system, critic, statistic in run.numbers
                 if system == wanted
             ]
             for corpus, critic, statistic in dict.fromkeys(names):
-                yield first, (corpus, second, critic, statistic)
+                yield baseline_system, (corpus, candidate_system, critic, statistic)
 
 
 def match_systems(baseline: tuple[Run, str | None], candidate: tuple[Run, str | None]) -> Comparison:
@@ -137,23 +137,24 @@ def match_systems(baseline: tuple[Run, str | None], candidate: tuple[Run, str | 
     MacroscopeError
         If a run or system would be compared with itself, or a run lacks the other's system.
     """
-    (before, first), (after, second) = baseline, candidate
-    if first is None and second is None:
-        pairs = tuple((name, name) for name in sorted(before.systems | after.systems))
-        comparison = Comparison(before, after, pairs)
+    (baseline_run, baseline_system), (candidate_run, candidate_system) = baseline, candidate
+    if baseline_system is None and candidate_system is None:
+        pairs = tuple((name, name) for name in sorted(baseline_run.systems | candidate_run.systems))
+        comparison = Comparison(baseline_run, candidate_run, pairs)
         if comparison.same_run:
             raise MacroscopeError(
-                f"{before.folder}: a run cannot be compared with itself; give two of its systems, as in RUN:SYSTEM"
+                f"{baseline_run.folder}: a run cannot be compared with itself; give two of its systems, as in"
+                " RUN:SYSTEM"
             )
         return comparison
-    chosen = first or second or "", second or first or ""
-    for run, name in zip((before, after), chosen, strict=True):
+    chosen = baseline_system or candidate_system or "", candidate_system or baseline_system or ""
+    for run, name in zip((baseline_run, candidate_run), chosen, strict=True):
         if name not in run.systems:
             raise MacroscopeError(f"{run.folder}: no statistics of a system '{name}'{nearest(name, run.systems)}")
-    comparison = Comparison(before, after, (chosen,))
+    comparison = Comparison(baseline_run, candidate_run, (chosen,))
     if comparison.same_run and chosen[0] == chosen[1]:
         raise MacroscopeError(
-            f"{before.folder}: '{chosen[0]}' cannot be compared with itself; give two systems, as in RUN:SYSTEM"
+            f"{baseline_run.folder}: '{chosen[0]}' cannot be compared with itself; give two systems, as in RUN:SYSTEM"
         )
     return comparison
 
@@ -194,10 +195,10 @@ def evaluate_policy(comparison: Comparison, policy: Policy) -> GateResult:
 
 def _plan_tests(number: int, rule: Rule, comparison: Comparison) -> Iterator[Test]:
     """Yield the tests of a rule; the control and its halves are tested only if the rule names them exactly."""
-    for first, key in comparison.names():
-        corpus, second, critic, statistic = key
-        if rule.matches(*key) and (second not in KEPT_NAMES or rule.system == second):
-            yield from _tests(rule, partial(Test, number, corpus, critic, statistic, first, second))
+    for baseline, key in comparison.names():
+        corpus, candidate, critic, statistic = key
+        if rule.matches(*key) and (candidate not in KEPT_NAMES or rule.system == candidate):
+            yield from _tests(rule, partial(Test, number, corpus, critic, statistic, baseline, candidate))
 
 
 def _plan_failed(number: int, rule: Rule, comparison: Comparison, planned: Sequence[Test]) -> Iterator[Test]:
@@ -240,15 +241,16 @@ def _keys(test: Test) -> tuple[Key, Key]:
 
 def _run_test(test: Test, comparison: Comparison, level: float) -> Test:
     """Return a test with its interval and verdict."""
-    first, second = _keys(test)
+    baseline_key, candidate_key = _keys(test)
     try:
-        for key, run, role in ((first, comparison.baseline, "baseline"), (second, comparison.candidate, "candidate")):
+        runs = comparison.baseline, comparison.candidate
+        for key, run, role in zip(_keys(test), runs, ("baseline", "candidate"), strict=True):
             if key not in run.numbers:
                 raise Undecided(f"the {role} does not have this statistic{run.explain_absence(key)}")
-        require_comparable(comparison.baseline, comparison.candidate, first, second)
-        before, after = comparison.baseline.numbers[first], comparison.candidate.numbers[second]
-        test = replace(test, sizes=(before.sizes[1], after.sizes[1]))
-        _require_interval(test, before, after)
+        require_comparable(*runs, baseline_key, candidate_key)
+        baseline, candidate = comparison.baseline.numbers[baseline_key], comparison.candidate.numbers[candidate_key]
+        test = replace(test, sizes=(baseline.sizes[1], candidate.sizes[1]))
+        _require_interval(test, baseline, candidate)
         interval = _interval(test, comparison, level)
     except Undecided as error:
         return replace(test, reason=str(error))
@@ -272,46 +274,50 @@ def _decide_test(test: Test, interval: Interval) -> Test:
     return replace(test, times=times, reason=reason)
 
 
-def _require_interval(test: Test, before: Number, after: Number) -> None:
+def _require_interval(test: Test, baseline: Number, candidate: Number) -> None:
     """Check that a statistic is defined in both runs and has a confidence interval."""
     declaration = find_declaration(test.critic, test.statistic)
     if declaration is not None and declaration.spans:
         raise Undecided(f"its range is not a confidence interval ({declaration.spans})")
-    for number, role in ((before, "baseline"), (after, "candidate")):
+    for number, role in ((baseline, "baseline"), (candidate, "candidate")):
         if not math.isfinite(number.interval[0]):
             raise Undecided(f"undefined in the {role}: {number.reason or 'no reason given'}")
         if not np.isfinite(number.interval).all():
             raise Undecided(f"it has no interval in the {role}")
 
 
-def _require_equal_sizes(test: Test, before: Number, after: Number) -> None:
+def _require_equal_sizes(test: Test, baseline: Number, candidate: Number) -> None:
     """Check that a statistic which depends on the number of documents has equal numbers in both runs."""
     declaration = find_declaration(test.critic, test.statistic)
-    if declaration is not None and declaration.sized and before.sizes != after.sizes:
-        raise Undecided(f"{UNLIKE_SIZES}: {before.sizes[1]} in the baseline, {after.sizes[1]} in the candidate")
+    if declaration is not None and declaration.sized and baseline.sizes != candidate.sizes:
+        raise Undecided(f"{UNLIKE_SIZES}: {baseline.sizes[1]} in the baseline, {candidate.sizes[1]} in the candidate")
 
 
 def _interval(test: Test, comparison: Comparison, level: float) -> Interval:
     """Compute the interval of a test's measure at a level."""
-    first, second = _keys(test)
+    baseline_key, candidate_key = _keys(test)
     if test.measure == VALUE:
         compute = _distance_from_control if test.farther else _rescale
-        return compute(comparison.candidate, second, level)
+        return compute(comparison.candidate, candidate_key, level)
     if not test.farther and comparison.same_run and (recorded := _recorded(test, comparison.candidate, level)):
         return recorded
-    _require_equal_sizes(test, comparison.baseline.numbers[first], comparison.candidate.numbers[second])
+    _require_equal_sizes(test, comparison.baseline.numbers[baseline_key], comparison.candidate.numbers[candidate_key])
     if test.farther:
         joint = (1 + level) / 2  # level of each distance for both to hold at `level` (Bonferroni)
-        after, before = (
-            _distance_from_control(comparison.candidate, second, joint),
-            _distance_from_control(comparison.baseline, first, joint),
+        candidate_distance, baseline_distance = (
+            _distance_from_control(comparison.candidate, candidate_key, joint),
+            _distance_from_control(comparison.baseline, baseline_key, joint),
         )
-        require_comparable(comparison.baseline, comparison.candidate, _control_key(first), _control_key(second))
-        return change_of_distance(after, before)
+        require_comparable(
+            comparison.baseline, comparison.candidate, _control_key(baseline_key), _control_key(candidate_key)
+        )
+        return change_of_distance(candidate_distance, baseline_distance)
     baseline, candidate = comparison.baseline, comparison.candidate
     if test.measure == DIFFERENCE:
-        return difference(_rescale(candidate, second, level), _rescale(baseline, first, level), level)
-    logs = difference(_rescale(candidate, second, level, True), _rescale(baseline, first, level, True), level)
+        return difference(_rescale(candidate, candidate_key, level), _rescale(baseline, baseline_key, level), level)
+    logs = difference(
+        _rescale(candidate, candidate_key, level, True), _rescale(baseline, baseline_key, level, True), level
+    )
     return _ratio(logs)
 
 

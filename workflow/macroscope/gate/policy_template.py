@@ -97,30 +97,30 @@ def _chosen_statistics(comparison: Comparison) -> Iterator[tuple[Statistic, list
     """Yield a statistic per corpus and critic, the pairs that have it, and whether all pairs of the critic do."""
     judged: dict[tuple[str, str], dict[Pair, None]] = {}
     having: dict[tuple[str, str], dict[str, list[Pair]]] = {}
-    for first, (corpus, second, critic, statistic) in comparison.names():
-        judged.setdefault((corpus, critic), {})[first, second] = None
-        if _is_usable(comparison, (corpus, first, critic, statistic), (corpus, second, critic, statistic)):
-            having.setdefault((corpus, critic), {}).setdefault(statistic, []).append((first, second))
+    for baseline, (corpus, candidate, critic, statistic) in comparison.names():
+        judged.setdefault((corpus, critic), {})[baseline, candidate] = None
+        if _is_usable(comparison, (corpus, baseline, critic, statistic), (corpus, candidate, critic, statistic)):
+            having.setdefault((corpus, critic), {}).setdefault(statistic, []).append((baseline, candidate))
     for (corpus, critic), statistics in having.items():
         statistic = C2ST_AUC if C2ST_AUC in statistics else max(statistics, key=lambda name: len(statistics[name]))
         pairs = statistics[statistic]
         yield (corpus, critic, statistic), pairs, len(pairs) == len(judged[corpus, critic])
 
 
-def _is_usable(comparison: Comparison, first: Key, second: Key) -> bool:
+def _is_usable(comparison: Comparison, baseline_key: Key, candidate_key: Key) -> bool:
     """Return whether a statistic is about a system's quality, and both sides have it in a form that compares."""
-    _, _, critic, statistic = second
+    _, _, critic, statistic = candidate_key
     declaration = find_declaration(critic, statistic)
     # Statistics tested against real text are about the system's quality; others only describe its texts.
     if declaration is None or not declaration.null or declaration.spans:
         return False
-    before, after = comparison.baseline.numbers.get(first), comparison.candidate.numbers.get(second)
-    if before is None or after is None or not np.isfinite([before.interval, after.interval]).all():
+    baseline, candidate = comparison.baseline.numbers.get(baseline_key), comparison.candidate.numbers.get(candidate_key)
+    if baseline is None or candidate is None or not np.isfinite([baseline.interval, candidate.interval]).all():
         return False
     if statistic == C2ST_AUC:
-        return before.sizes == after.sizes
+        return baseline.sizes == candidate.sizes
     # Others that depend on the number of texts have no scale of their own, and a ratio needs values above 0.
-    return not declaration.sized and min(*before.interval, *after.interval) > 0
+    return not declaration.sized and min(*baseline.interval, *candidate.interval) > 0
 
 
 def _times(comparison: Comparison, name: Statistic, pair: Pair, level: float) -> float:

@@ -136,8 +136,10 @@ def different_families(reference: Marks, candidate: Marks) -> list[str]:
 def _differ(reference: Marks, candidate: Marks, family: str) -> bool:
     if min(_total(reference, family), _total(candidate, family)) < _FEWEST_MARKS:
         return False
-    first, second = _shares(reference, family), _shares(candidate, family)
-    distance = sum(abs(first.get(kind, 0) - second.get(kind, 0)) for kind in first | second) / 2
+    of_reference, of_candidate = _shares(reference, family), _shares(candidate, family)
+    distance = (
+        sum(abs(of_reference.get(kind, 0) - of_candidate.get(kind, 0)) for kind in of_reference | of_candidate) / 2
+    )
     return distance >= (_UNUSUAL_SPACES if family == "spaces" else _DIFFERENT)
 
 

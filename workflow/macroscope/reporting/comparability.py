@@ -31,7 +31,7 @@ PLACES = {
 ABSENT = "(not there)"
 
 
-def require_comparable(baseline: Run, candidate: Run, first: Key, second: Key) -> None:
+def require_comparable(baseline: Run, candidate: Run, baseline_key: Key, candidate_key: Key) -> None:
     """Check that a statistic of the baseline and one of the candidate are defined and computed in the same way.
 
     Raises
@@ -39,26 +39,27 @@ def require_comparable(baseline: Run, candidate: Run, first: Key, second: Key) -
     MacroscopeError
         If they differ; the message names the key and both values.
     """
-    corpus, _, critic, statistic = first
+    corpus, _, critic, statistic = baseline_key
     problem = f"{critic} {statistic} on {corpus}: these runs cannot be compared"
-    number_before, number_after = baseline.numbers[first], candidate.numbers[second]
-    for key, first_value, second_value in _compare_signatures(critic, number_before, number_after):
+    baseline_number, candidate_number = baseline.numbers[baseline_key], candidate.numbers[candidate_key]
+    for key, baseline_value, candidate_value in _compare_signatures(critic, baseline_number, candidate_number):
         if key == VERSIONS:
-            raise MacroscopeError(f"{problem}; {_describe_versions(first_value, second_value)}")
+            raise MacroscopeError(f"{problem}; {_describe_versions(baseline_value, candidate_value)}")
         raise MacroscopeError(
-            f"{problem}; the signature's '{key}' is {first_value} in the baseline and {second_value} in the candidate"
+            f"{problem}; the signature's '{key}' is {baseline_value} in the baseline and {candidate_value} in the"
+            " candidate"
         )
     if baseline.folder.resolve() == candidate.folder.resolve():
         return
-    for place, first_value, second_value in _compare_configs(corpus, baseline.config, candidate.config):
+    for place, baseline_value, candidate_value in _compare_configs(corpus, baseline.config, candidate.config):
         raise MacroscopeError(
-            f"{problem}; {place} is {first_value} in the baseline's config and {second_value} in the candidate's"
+            f"{problem}; {place} is {baseline_value} in the baseline's config and {candidate_value} in the candidate's"
         )
-    before, after = baseline.corpora.get(corpus, {}), candidate.corpora.get(corpus, {})
-    for key, first_value, second_value in _compare_mappings(before, after):
+    baseline_corpus, candidate_corpus = baseline.corpora.get(corpus, {}), candidate.corpora.get(corpus, {})
+    for key, baseline_value, candidate_value in _compare_mappings(baseline_corpus, candidate_corpus):
         raise MacroscopeError(
-            f"{problem}, because the corpus has changed; {key} is {first_value} in the baseline, {second_value} in the"
-            " candidate"
+            f"{problem}, because the corpus has changed; {key} is {baseline_value} in the baseline,"
+            f" {candidate_value} in the candidate"
         )
 
 
@@ -74,49 +75,49 @@ def depends_on_seed(critic: str) -> bool:
     return is_critic(critic) and any("seed" in stage.value_names for stage in get_critic(critic).data.stages.values())
 
 
-def _compare_signatures(critic: str, first: Number, second: Number) -> Iterator[tuple[str, str, str]]:
+def _compare_signatures(critic: str, baseline: Number, candidate: Number) -> Iterator[tuple[str, str, str]]:
     free = set(MAY_DIFFER) | (set() if depends_on_seed(critic) else {RUN_SEED})
-    if VERSIONS in first.signature and VERSIONS in second.signature:
+    if VERSIONS in baseline.signature and VERSIONS in candidate.signature:
         free.add(RELEASE)
-    for key, first_value, second_value in _compare_mappings(first.signature, second.signature):
+    for key, baseline_value, candidate_value in _compare_mappings(baseline.signature, candidate.signature):
         if key not in free:
-            yield key, first_value, second_value
+            yield key, baseline_value, candidate_value
 
 
-def _describe_versions(first: str, second: str) -> str:
+def _describe_versions(baseline: str, candidate: str) -> str:
     """Return a clause about different versions of stages: which one, and what to do."""
-    for run, text in (("baseline", first), ("candidate", second)):
+    for run, text in (("baseline", baseline), ("candidate", candidate)):
         if text == ABSENT:
             return f"the {run} was made before stages had versions; make it again with this version of macroscope"
-    versions = (dict(pair.split("=") for pair in text.split(",")) for text in (first, second))
-    stage, before, after = next(_compare_mappings(*versions))
+    versions = (dict(pair.split("=") for pair in text.split(",")) for text in (baseline, candidate))
+    stage, baseline_version, candidate_version = next(_compare_mappings(*versions))
     return (
-        f"the stage '{stage}' has version {before} in the baseline and {after} in the candidate, so the code differs,"
-        " and not only the texts; make the older run again"
+        f"the stage '{stage}' has version {baseline_version} in the baseline and {candidate_version} in the candidate,"
+        " so the code differs, and not only the texts; make the older run again"
     )
 
 
 def _compare_configs(
-    corpus: str, first: Mapping[str, Any], second: Mapping[str, Any]
+    corpus: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield differences in the configs of a corpus and of the control."""
     for group, name in (("corpora", corpus), ("systems", CONTROL)):
-        sections = [dict(config[group].get(name) or {}) for config in (first, second)]
-        for key, first_value, second_value in _compare_mappings(*sections):
+        sections = [dict(config[group].get(name) or {}) for config in (baseline, candidate)]
+        for key, baseline_value, candidate_value in _compare_mappings(*sections):
             if key not in PLACES:
-                yield f"{group}.{name}.{key}", first_value, second_value
+                yield f"{group}.{name}.{key}", baseline_value, candidate_value
 
 
-def _compare_mappings(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _compare_mappings(baseline: Mapping[str, Any], candidate: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield (key, first value, second value) for differing values; nested keys are joined by dots."""
-    for key in dict.fromkeys([*first, *second]):
-        first_value, second_value = first.get(key, ABSENT), second.get(key, ABSENT)
-        if first_value == second_value:
+    for key in dict.fromkeys([*baseline, *candidate]):
+        baseline_value, candidate_value = baseline.get(key, ABSENT), candidate.get(key, ABSENT)
+        if baseline_value == candidate_value:
             continue
-        if isinstance(first_value, dict) and isinstance(second_value, dict):
+        if isinstance(baseline_value, dict) and isinstance(candidate_value, dict):
             yield from (
-                (f"{key}.{inner}", inner_first, inner_second)
-                for inner, inner_first, inner_second in _compare_mappings(first_value, second_value)
+                (f"{key}.{inner}", inner_baseline, inner_candidate)
+                for inner, inner_baseline, inner_candidate in _compare_mappings(baseline_value, candidate_value)
             )
         else:
-            yield key, str(first_value), str(second_value)
+            yield key, str(baseline_value), str(candidate_value)

@@ -203,8 +203,11 @@ def _random_halves(
         yield from zip(*parts, strict=True)
         return
     for draws in _batch_sizes(RANDOM_HALVES, n + m):
-        (first,), (second,) = _memberships(n, sizes[:1], draws, rng), _memberships(m, sizes[1:], draws, rng)
-        yield _sums(reference, first), _sums(candidate, second)
+        (of_reference,), (of_candidate,) = (
+            _memberships(n, sizes[:1], draws, rng),
+            _memberships(m, sizes[1:], draws, rng),
+        )
+        yield _sums(reference, of_reference), _sums(candidate, of_candidate)
 
 
 def _disjoint_halves(
@@ -241,10 +244,11 @@ def _sums(sample: Categories, weights: Array) -> list[Array]:
     return [np.ascontiguousarray((counts.T @ weights.T).T) for counts in sample]
 
 
-def _divergences(first: list[Array], second: list[Array], options: DivergenceOptions) -> dict[str, Array]:
+def _divergences(reference: list[Array], candidate: list[Array], options: DivergenceOptions) -> dict[str, Array]:
     """Return divergences by name: draws x categorisations."""
     pairs = [
-        (smooth_counts(p, options.alpha), smooth_counts(q, options.alpha)) for p, q in zip(first, second, strict=True)
+        (smooth_counts(p, options.alpha), smooth_counts(q, options.alpha))
+        for p, q in zip(reference, candidate, strict=True)
     ]
     names = divergences(options.frontier)
     # Both frontier measures need the same arithmetic.
@@ -257,13 +261,13 @@ def _concatenated_means(
     draws: Iterator[tuple[list[Array], list[Array]]], options: DivergenceOptions
 ) -> dict[str, Array]:
     """Return the mean over the categorisations of each draw, by name."""
-    parts = [_means(first, second, options) for first, second in draws]
+    parts = [_means(reference, candidate, options) for reference, candidate in draws]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _means(first: list[Array], second: list[Array], options: DivergenceOptions) -> dict[str, Array]:
+def _means(reference: list[Array], candidate: list[Array], options: DivergenceOptions) -> dict[str, Array]:
     """Return the mean over the categorisations of each draw, by name."""
-    return {name: values.mean(axis=1) for name, values in _divergences(first, second, options).items()}
+    return {name: values.mean(axis=1) for name, values in _divergences(reference, candidate, options).items()}
 
 
 def _comparable(name: str, values: Any) -> Any:

@@ -120,7 +120,7 @@ class CrossFittedOdds:
     Attributes
     ----------
     log_odds
-        Log odds that a document is of the second sample: documents of the first sample, then of the second x repeats;
+        Log odds that a document is of the candidate: documents of the reference, then of the candidate x repeats;
         NaN in training folds.
     folds
         Fold of each document, in the same order.
@@ -130,8 +130,10 @@ class CrossFittedOdds:
     folds: Integers
 
 
-def two_sample_test(first: DocumentFeatures, second: DocumentFeatures, confidence: float, seed: int) -> list[Estimate]:
-    """Compute `c2st_auc` and `c2st_auc_minimum_detectable` of the second sample against the first.
+def two_sample_test(
+    reference: DocumentFeatures, candidate: DocumentFeatures, confidence: float, seed: int
+) -> list[Estimate]:
+    """Compute `c2st_auc` and `c2st_auc_minimum_detectable` of the candidate against the reference.
 
     Returns
     -------
@@ -140,15 +142,15 @@ def two_sample_test(first: DocumentFeatures, second: DocumentFeatures, confidenc
         due to chance. `c2st_auc_minimum_detectable` is `minimum_detectable_auc`. Both are NaN with fewer than
         `FEWEST_DOCUMENTS` documents in a sample, or if fewer than two groups of documents can be scored.
     """
-    if min(len(first), len(second)) < FEWEST_DOCUMENTS:
+    if min(len(reference), len(candidate)) < FEWEST_DOCUMENTS:
         return [Estimate(C2ST_AUC, UNDEFINED), Estimate(MINIMUM_DETECTABLE, UNDEFINED)]
-    groups = group_labels(first.keys, second.keys)
+    groups = group_labels(reference.keys, candidate.keys)
     group, sizes = np.concatenate(groups), (_distinct(groups[0]), _distinct(groups[1]))
-    odds = cross_fit_log_odds(first, second, groups, seed)
+    odds = cross_fit_log_odds(reference, candidate, groups, seed)
     n_scored = min(_distinct(group[np.isfinite(repeat)]) for repeat in odds.log_odds.T)
     if n_scored < 2:  # almost all documents are in one group, so nothing is left to train on
         return [Estimate(C2ST_AUC, UNDEFINED), Estimate(MINIMUM_DETECTABLE, UNDEFINED)]
-    repeats = [within_fold_auc(*repeat, len(first)) for repeat in zip(odds.log_odds.T, odds.folds.T, strict=True)]
+    repeats = [within_fold_auc(*repeat, len(reference)) for repeat in zip(odds.log_odds.T, odds.folds.T, strict=True)]
     value = float(np.mean([repeat for repeat, _ in repeats]))
     influences = np.stack([np.bincount(group, influence) for _, influence in repeats], dtype=float)
     # Bounds the variance of the mean by the mean variance, whatever their correlation.
@@ -157,18 +159,18 @@ def two_sample_test(first: DocumentFeatures, second: DocumentFeatures, confidenc
     # Without variance the samples are separated completely, or not at all: assume the variance under chance.
     spread, freedom = _spread_by_chance(*sizes), n_scored - 1.0
     if variance > 0:
-        spread, freedom = float(np.sqrt(variance)), _freedom(influences, group, len(first))
+        spread, freedom = float(np.sqrt(variance)), _freedom(influences, group, len(reference))
     p = float(stdtr(freedom, (0.5 - value) / spread))
     detectable = Estimate(MINIMUM_DETECTABLE, minimum_detectable_auc(*sizes))
     return [Estimate(C2ST_AUC, value, low, high, p), detectable]
 
 
-def minimum_detectable_auc(first: int, second: int) -> float:
+def minimum_detectable_auc(n_reference: int, n_candidate: int) -> float:
     """Return the smallest AUC that independent documents show with a power of 80 % at a one-sided level of 5 %."""
-    return float(min(1.0, 0.5 + (ndtri(1 - LEVEL) + ndtri(POWER)) * _spread_by_chance(first, second)))
+    return float(min(1.0, 0.5 + (ndtri(1 - LEVEL) + ndtri(POWER)) * _spread_by_chance(n_reference, n_candidate)))
 
 
-def _freedom(influences: Array, group: Integers, first: int) -> float:
+def _freedom(influences: Array, group: Integers, n_reference: int) -> float:
     """Return the degrees of freedom of the variance, after Satterthwaite: few if most of it comes from a small sample.
 
     Parameters
@@ -176,14 +178,14 @@ def _freedom(influences: Array, group: Integers, first: int) -> float:
     influences
         Influence of each group, one row per order of the folds.
     group
-        Group of each document of both samples, those of the first sample before the others.
-    first
-        Number of documents of the first sample.
+        Group of each document of both samples, those of the reference first.
+    n_reference
+        Number of documents of the reference.
     """
     is_in_sample = np.stack(
         [
             np.bincount(groups_of_sample, minlength=influences.shape[1]) > 0
-            for groups_of_sample in (group[:first], group[first:])
+            for groups_of_sample in (group[:n_reference], group[n_reference:])
         ]
     )
     sums = [0.0, 0.0]
@@ -197,23 +199,26 @@ def _freedom(influences: Array, group: Integers, first: int) -> float:
     return float(sums[0] ** 2 / sums[1])
 
 
-def _spread_by_chance(first: int, second: int) -> float:
+def _spread_by_chance(n_reference: int, n_candidate: int) -> float:
     """Return the standard deviation of an AUC without a difference: that of Mann and Whitney's U without ties.
 
     It is over the scored documents; those of the training folds are not scored.
     """
-    n, m = ((1 - TRAINING_FOLDS / FOLDS) * size for size in (first, second))
+    n, m = ((1 - TRAINING_FOLDS / FOLDS) * size for size in (n_reference, n_candidate))
     return float(np.sqrt((n + m + 1) / (12 * n * m)))
 
 
 def cross_fit_log_odds(
-    first: DocumentFeatures, second: DocumentFeatures, groups: tuple[Integers, Integers], seed: int
+    reference: DocumentFeatures, candidate: DocumentFeatures, groups: tuple[Integers, Integers], seed: int
 ) -> CrossFittedOdds:
     """Score every document by a classifier that was trained on other groups; see the module."""
-    labels = np.repeat([0.0, 1.0], [len(first), len(second)])
+    labels = np.repeat([0.0, 1.0], [len(reference), len(candidate)])
     group = np.concatenate(groups)
-    numbers = reduce_features(np.concatenate([first.numbers, second.numbers]).astype(float))
-    bags = [count_names([*of_first, *of_second]) for of_first, of_second in zip(first.bags, second.bags, strict=True)]
+    numbers = reduce_features(np.concatenate([reference.numbers, candidate.numbers]).astype(float))
+    bags = [
+        count_names([*of_reference, *of_candidate])
+        for of_reference, of_candidate in zip(reference.bags, candidate.bags, strict=True)
+    ]
     rng = np.random.default_rng(seed)
     n_folds = max(2, min(FOLDS, min(map(_distinct, groups)) // 2))
     first_scored = max(1, TRAINING_FOLDS * n_folds // FOLDS)
@@ -248,19 +253,19 @@ def assign_folds(group: Integers, labels: Array, folds: int, rng: np.random.Gene
     return dealt[group]
 
 
-def within_fold_auc(log_odds: Array, folds: Integers, first: int) -> tuple[float, Array]:
-    """Compute the share of pairs within folds in which the second sample's document has the larger log odds.
+def within_fold_auc(log_odds: Array, folds: Integers, n_reference: int) -> tuple[float, Array]:
+    """Compute the share of pairs within folds in which the candidate's document has the larger log odds.
 
     A pair is a document of each sample.
 
     Parameters
     ----------
     log_odds
-        Log odds of the documents of the first sample, then of the second; NaN for those without a score.
+        Log odds of the documents of the reference, then of the candidate; NaN for those without a score.
     folds
         Fold of each document.
-    first
-        Number of documents of the first sample.
+    n_reference
+        Number of documents of the reference.
 
     Returns
     -------
@@ -270,17 +275,17 @@ def within_fold_auc(log_odds: Array, folds: Integers, first: int) -> tuple[float
     wins, pairs = np.zeros(len(folds)), np.zeros(len(folds))
     for fold in np.unique(folds):
         inside = np.flatnonzero((folds == fold) & np.isfinite(log_odds))
-        of_first, of_second = inside[inside < first], inside[inside >= first]
-        if not (len(of_first) and len(of_second)):
+        of_reference, of_candidate = inside[inside < n_reference], inside[inside >= n_reference]
+        if not (len(of_reference) and len(of_candidate)):
             continue
-        ranks = midranks(log_odds[np.concatenate([of_first, of_second])])
-        # A document of the second sample counts the documents of the first below it; a document of the first counts
-        # those of the second above it.
-        wins[of_second] = ranks[len(of_first) :] - midranks(log_odds[of_second])
-        wins[of_first] = len(of_second) - (ranks[: len(of_first)] - midranks(log_odds[of_first]))
-        pairs[of_second], pairs[of_first] = len(of_first), len(of_second)
-    total = pairs[:first].sum()
-    value = wins[:first].sum() / total
+        ranks = midranks(log_odds[np.concatenate([of_reference, of_candidate])])
+        # A document of the candidate counts those of the reference below it; a document of the reference counts those
+        # of the candidate above it.
+        wins[of_candidate] = ranks[len(of_reference) :] - midranks(log_odds[of_candidate])
+        wins[of_reference] = len(of_candidate) - (ranks[: len(of_reference)] - midranks(log_odds[of_reference]))
+        pairs[of_candidate], pairs[of_reference] = len(of_reference), len(of_candidate)
+    total = pairs[:n_reference].sum()
+    value = wins[:n_reference].sum() / total
     return float(value), (wins - value * pairs) / total
 
 

@@ -108,9 +108,11 @@ def compare_columns(
     rows: list[dict[str, object]] = []
     subsets = Subsets(build_permutation, reference, candidate, keys)
     for name in names:
-        theirs, ours = _has_value(reference, name, "reference"), _has_value(candidate, name, "candidate")
-        permutation = subsets.get(theirs, ours)
-        rows += _compare(name, reference.loc[theirs, name], candidate.loc[ours, name], resampling, permutation)
+        in_reference, in_candidate = _has_value(reference, name, "reference"), _has_value(candidate, name, "candidate")
+        permutation = subsets.get(in_reference, in_candidate)
+        rows += _compare(
+            name, reference.loc[in_reference, name], candidate.loc[in_candidate, name], resampling, permutation
+        )
     table = pd.DataFrame(rows, columns=NAMES)
     table.insert(NAMES.index("p_value") + 1, "p_adjusted", benjamini_hochberg(table["p_value"]))
     return table.assign(seed=resampling.seed, signature=resampling.signature)
@@ -193,16 +195,18 @@ def compare_numbers(
     if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):
         not_of_order = [s.pattern for s in NUMBERS if s.pattern not in ("ks", "cliffs_delta")]
         return [*(Estimate(name, UNDEFINED) for name in not_of_order), *by_order]
-    ours, theirs = (candidate, np.ones(len(candidate))), (reference, np.ones(len(reference)))
-    difference = difference_interval(theirs, ours, permutation, level, resamples, rng)
-    mean = Estimate("mean", *ratio_interval(ours, level, resamples, rng))
-    mean_difference = Estimate("mean_difference", *difference, ratio_test(theirs, ours, permutation, draws, rng))
+    of_candidate, of_reference = (candidate, np.ones(len(candidate))), (reference, np.ones(len(reference)))
+    difference = difference_interval(of_reference, of_candidate, permutation, level, resamples, rng)
+    mean = Estimate("mean", *ratio_interval(of_candidate, level, resamples, rng))
+    mean_difference = Estimate(
+        "mean_difference", *difference, ratio_test(of_reference, of_candidate, permutation, draws, rng)
+    )
     return [
         mean,
         agree_with_test(mean_difference, level),
         *by_order,
         Estimate("hedges_g", *hedges_g(candidate, reference, level)),
-        Estimate("minimum_detectable_difference", minimum_detectable(theirs, ours, permutation)),
+        Estimate("minimum_detectable_difference", minimum_detectable(of_reference, of_candidate, permutation)),
     ]
 
 
@@ -216,16 +220,16 @@ def _compare_categories(
     reference: pd.Series, candidate: pd.Series, resampling: Resampling, permutation: Permutation
 ) -> list[Estimate]:
     codes, categories = pd.factorize(pd.concat([candidate, reference]))
-    ours, theirs = (
+    of_candidate, of_reference = (
         one_hot(codes_of_sample, len(categories))
         for codes_of_sample in (codes[: len(candidate)], codes[len(candidate) :])
     )
     rng = np.random.default_rng(resampling.seed)
-    distances = total_variation_test(theirs, ours, permutation, resampling.permutations, rng)
+    distances = total_variation_test(of_reference, of_candidate, permutation, resampling.permutations, rng)
     options = DivergenceOptions(permutations=resampling.permutations)
     return [
         *(Estimate(name, value, p_value=p) for name, (value, p) in distances.items()),
-        *compare_categories([theirs], [ours], options, resampling, permutation),
+        *compare_categories([of_reference], [of_candidate], options, resampling, permutation),
     ]
 
 

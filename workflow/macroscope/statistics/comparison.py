@@ -51,18 +51,18 @@ def compare_score_files(
     resampling
         Settings of intervals and p-values.
     """
-    control = read_scores(control_scores)
-    candidate = control if scores == control_scores else read_scores(scores)
-    pairing = NO_PAIRS if candidate is control else find_pairs(control, candidate, system)
-    table = compare_scores(control, candidate, resampling)
+    reference = read_scores(control_scores)
+    candidate = reference if scores == control_scores else read_scores(scores)
+    pairing = NO_PAIRS if candidate is reference else find_pairs(reference, candidate, system)
+    table = compare_scores(reference, candidate, resampling)
     have_categories = all(CATEGORIES in pq.read_schema(path).names for path in (control_scores, scores))
-    if candidate is not control and have_categories:
+    if candidate is not reference and have_categories:
         table = pd.concat([table, category_table(control_scores, scores, resampling)], ignore_index=True)
     if list_document_numbers(scores):
         numbers = read_document_numbers(scores)
         of_numbers = (
             describe_numbers(numbers, resampling)
-            if candidate is control
+            if candidate is reference
             else compare_numbers(read_document_numbers(control_scores), numbers, resampling)
         )
         table = pd.concat([table, of_numbers], ignore_index=True)
@@ -76,11 +76,11 @@ def category_table(reference: Path, candidate: Path, resampling: Resampling) -> 
     A document may have any number of categories. Documents whose categories are null were not evaluated: they do not
     count and are not permuted.
     """
-    theirs, ours = read_category_counts(reference, candidate)
+    of_reference, of_candidate = read_category_counts(reference, candidate)
     options = DivergenceOptions(permutations=min(resampling.permutations, DivergenceOptions.permutations))
-    permutation = build_permutation(theirs.keys, ours.keys)
-    estimates = compare_categories([theirs.counts], [ours.counts], options, resampling, permutation)
-    sizes = (len(theirs.keys), len(ours.keys))
+    permutation = build_permutation(of_reference.keys, of_candidate.keys)
+    estimates = compare_categories([of_reference.counts], [of_candidate.counts], options, resampling, permutation)
+    sizes = (len(of_reference.keys), len(of_candidate.keys))
     table = pd.DataFrame([sized_row(estimate, sizes) for estimate in estimates])
     return table.assign(
         seed=resampling.seed,

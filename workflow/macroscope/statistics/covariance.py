@@ -66,10 +66,10 @@ def covariance_discrepancy(
         (sample - sample.mean(axis=0)) * np.sqrt(len(sample) / (len(sample) - 1)) for sample in (reference, candidate)
     ]
     vectors, units = np.concatenate(samples), permutation.unit_labels
-    first, second = (_Moments.from_sample(sample) for sample in samples)
+    of_reference, of_candidate = (_Moments.from_sample(sample) for sample in samples)
     inside = np.concatenate([np.ones(n), np.zeros(m)])[None]
-    noise = float(_noise(first, second, _Units(vectors, units), inside)[0])
-    value = float(_squared_distances(first, second)[0]) - noise
+    noise = float(_noise(of_reference, of_candidate, _Units(vectors, units), inside)[0])
+    value = float(_squared_distances(of_reference, of_candidate)[0]) - noise
     null = _permuted(vectors, permutation, permutations, np.random.default_rng(resampling.seed))
     reached = np.count_nonzero(null >= value - 1e-12 * max(1.0, abs(value)))
     exact = permutation.is_exact(permutations)

@@ -101,24 +101,24 @@ class FoldTest:
 
 
 def permuted_sums(
-    first: Array, second: Array, permutation: Permutation, permutations: int, rng: np.random.Generator
+    reference: Array, candidate: Array, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """Compute column sums of both samples of a fold, observed and after permutations of texts between the samples.
 
     Parameters
     ----------
-    first, second
+    reference, candidate
         Texts x columns.
 
     Returns
     -------
     (sums, sums), (permutations x columns, permutations x columns)
     """
-    first_sums, second_sums = permutation.permuted_sums(first, second, permutations, rng)
+    reference_sums, candidate_sums = permutation.permuted_sums(reference, candidate, permutations, rng)
     if permutation.is_exact(permutations):  # few divisions: sampled with replacement
-        chosen = rng.integers(0, len(first_sums), permutations)
-        first_sums, second_sums = first_sums[chosen], second_sums[chosen]
-    return (first.sum(axis=0), second.sum(axis=0)), (first_sums, second_sums)
+        chosen = rng.integers(0, len(reference_sums), permutations)
+        reference_sums, candidate_sums = reference_sums[chosen], candidate_sums[chosen]
+    return (reference.sum(axis=0), candidate.sum(axis=0)), (reference_sums, candidate_sums)
 
 
 def fold_tests(
@@ -143,10 +143,10 @@ def fold_tests(
     """
     tests: dict[str, list[FoldTest]] = {}
     for fold in order.tested():
-        first, second = rows(fold)
-        sums, permuted = permuted_sums(first, second, order.permutation(fold), permutations, rng)
-        values = statistics(*sums, len(first), len(second))
-        null = statistics(*permuted, len(first), len(second))
+        reference, candidate = rows(fold)
+        sums, permuted = permuted_sums(reference, candidate, order.permutation(fold), permutations, rng)
+        values = statistics(*sums, len(reference), len(candidate))
+        null = statistics(*permuted, len(reference), len(candidate))
         for name, value in values.items():
             tests.setdefault(name, []).append(FoldTest(float(value), null[name], order.weight(fold)))
     return tests

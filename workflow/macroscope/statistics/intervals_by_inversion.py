@@ -167,11 +167,11 @@ class _Path:
         at_once = max(1, (1 << 24) // sum(self.sizes))
         for start in range(0, draws, at_once):
             batch = min(at_once, draws - start)
-            first, second = (
+            reference, candidate = (
                 self._sums(rng.multinomial(size, row, batch).astype(float))
                 for size, row in zip(self.sizes, weights, strict=True)
             )
-            yield first, second
+            yield reference, candidate
 
     def _samples_of_many(
         self, weights: Array, draws: int, rng: np.random.Generator
@@ -182,8 +182,8 @@ class _Path:
         samples = (
             resampled_counts(joined, row, size, draws, rng) for row, size in zip(weights, self.sizes, strict=True)
         )
-        for first, second in zip(*samples, strict=True):
-            yield split_categorisations(first, self.both), split_categorisations(second, self.both)
+        for reference, candidate in zip(*samples, strict=True):
+            yield split_categorisations(reference, self.both), split_categorisations(candidate, self.both)
 
     def _sums(self, weights: Array) -> list[Array]:
         return [np.ascontiguousarray((counts.T @ weights.T).T) for counts in self.both]
@@ -192,13 +192,13 @@ class _Path:
 def stack_samples(reference: Categories, candidate: Categories) -> Categories:
     """Return the documents of both samples under each categorisation, those of the reference first."""
     stacked: list[sparse.csr_matrix | Array] = []
-    for first, second in zip(reference, candidate, strict=True):
-        if isinstance(first, np.ndarray):
-            both = mapped((len(first) + len(second), first.shape[1]))
-            both[: len(first)], both[len(first) :] = first, second
+    for of_reference, of_candidate in zip(reference, candidate, strict=True):
+        if isinstance(of_reference, np.ndarray):
+            both = mapped((len(of_reference) + len(of_candidate), of_reference.shape[1]))
+            both[: len(of_reference)], both[len(of_reference) :] = of_reference, of_candidate
             stacked.append(both)
         else:
-            stacked.append(sparse.vstack([first, second]).tocsr())
+            stacked.append(sparse.vstack([of_reference, of_candidate]).tocsr())
     return stacked
 
 

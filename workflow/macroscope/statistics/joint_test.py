@@ -141,8 +141,8 @@ def _shares_reaching(values: Array, reference: Array) -> Array:
 
 def estimate_largest_difference(
     statistics: Sequence[CollectionStatistic],
-    first: DocumentFeatures,
-    second: DocumentFeatures,
+    reference: DocumentFeatures,
+    candidate: DocumentFeatures,
     seed: int,
     permutations: int = PERMUTATIONS,
 ) -> Estimate:
@@ -157,11 +157,11 @@ def estimate_largest_difference(
         The value is the largest distance of a statistic from its mean under permutation, in standard deviations. NaN
         with fewer than `FEWEST` documents in a sample.
     """
-    first, second = (each.subset(np.flatnonzero(~find_repeats(each.keys))) for each in (first, second))
-    if min(len(first), len(second)) < FEWEST:
+    reference, candidate = (each.subset(np.flatnonzero(~find_repeats(each.keys))) for each in (reference, candidate))
+    if min(len(reference), len(candidate)) < FEWEST:
         return Estimate(LARGEST_DIFFERENCE, UNDEFINED)
-    permutation = build_permutation(first.keys, second.keys)
-    comparisons = [statistic(join_features(first, second)) for statistic in statistics]
+    permutation = build_permutation(reference.keys, candidate.keys)
+    comparisons = [statistic(join_features(reference, candidate)) for statistic in statistics]
     values = permute(comparisons, permutation, permutations, np.random.default_rng(seed))
     observed, permuted = values[0], values[1:]
     spreads = permuted.std(axis=0)

@@ -88,20 +88,20 @@ def compare_intervals(
     both = system.merge(other_system, on="statistic", suffixes=("", "_other"))
     rows = []
     for row in both.to_dict("records"):
-        first, second = (
+        of_system, of_other = (
             np.array([row[f"{end}{suffix}"] for end in ("value", "ci_low", "ci_high")]) for suffix in ("", "_other")
         )
-        if not np.isfinite([*first, *second]).all():
+        if not np.isfinite([*of_system, *of_other]).all():
             continue
-        is_ratio = row["statistic"].startswith(_OF_PERPLEXITIES) and min(*first, *second) > 0
+        is_ratio = row["statistic"].startswith(_OF_PERPLEXITIES) and min(*of_system, *of_other) > 0
         sizes = row["n_candidate"], row["n_candidate_other"]
         if sizes[0] != sizes[1] and sized(row["statistic"]):
             measure = RATIO if is_ratio else DIFFERENCE
             rows.append((row["statistic"], measure, *[UNDEFINED] * 4, *sizes, FROM_INTERVALS, UNLIKE_SIZES))
             continue
         if is_ratio:
-            first, second = np.log(first), np.log(second)
-        value, low, high, p = mover_difference(tuple(first), tuple(second), confidence)
+            of_system, of_other = np.log(of_system), np.log(of_other)
+        value, low, high, p = mover_difference(tuple(of_system), tuple(of_other), confidence)
         ends = np.exp([value, low, high]) if is_ratio else (value, low, high)
         rows.append((row["statistic"], RATIO if is_ratio else DIFFERENCE, *ends, p, *sizes, FROM_INTERVALS, ""))
     return pd.DataFrame(rows, columns=list(ROWS))

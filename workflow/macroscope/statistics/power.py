@@ -89,8 +89,8 @@ def align(first: DocumentFeatures, second: DocumentFeatures) -> tuple[DocumentFe
 
 
 def measure_power(
-    first: DocumentFeatures,
-    second: DocumentFeatures,
+    reference: DocumentFeatures,
+    candidate: DocumentFeatures,
     design: Design,
     settings: PowerSettings,
     statistics: Sequence[CollectionStatistic] = (largest_mean_difference,),
@@ -99,8 +99,8 @@ def measure_power(
 
     Parameters
     ----------
-    first, second
-        The same documents in the same order.
+    reference, candidate
+        Features of the same documents, in the same order.
     statistics
         Statistics of the test.
 
@@ -109,8 +109,8 @@ def measure_power(
     list of Power
         One per size at which a test has enough documents.
     """
-    n_pool, results = len(first), []
-    pool = join_features(first, second)
+    n_pool, results = len(reference), []
+    pool = join_features(reference, candidate)
     comparisons = [statistic(pool) for statistic in statistics]
     for n in settings.sizes:
         used = n if design == "paired" else 2 * n
@@ -131,7 +131,7 @@ def measure_power(
 
 
 def _sides_of(chosen: Integers, n: int, n_pool: int) -> Integers:
-    """Return n documents of the first sample and n of the second: the same ones if no more are chosen."""
+    """Return n documents of the reference and n of the candidate: the same ones if no more are chosen."""
     return np.concatenate([chosen[:n], n_pool + chosen[-n:]])
 
 

@@ -78,8 +78,8 @@ def difference_intervals(
     sizes = tuple(int((~flags).sum()) + len(codes) for flags in (is_paired[:n], is_paired[n:]))
 
     def differences() -> Iterator[Ratios]:
-        for theirs, ours in zip(map(_rows, reference), map(_rows, candidate), strict=True):
-            of_reference, of_candidate = np.pad(theirs, ((0, 0), (0, 2))), np.pad(ours, ((0, 0), (2, 0)))
+        for pair in zip(map(_rows, reference), map(_rows, candidate), strict=True):
+            of_reference, of_candidate = np.pad(pair[0], ((0, 0), (0, 2))), np.pad(pair[1], ((0, 0), (2, 0)))
             sums_of_groups = np.zeros((len(codes), 4))
             np.add.at(sums_of_groups, group, np.concatenate([of_reference[is_paired[:n]], of_candidate[is_paired[n:]]]))
             strata = (of_reference[~is_paired[:n]], of_candidate[~is_paired[n:]], sums_of_groups)
@@ -117,8 +117,8 @@ def ratio_tests(
     all_p_values: list[float] = []
     for start in range(0, len(reference), at_once):
         batch = slice(start, start + at_once)
-        pairs = [(_rows(theirs), _rows(ours)) for theirs, ours in zip(reference[batch], candidate[batch], strict=True)]
-        defined = [bool(theirs[:, 1].sum() and ours[:, 1].sum()) for theirs, ours in pairs]
+        pairs = list(zip(map(_rows, reference[batch]), map(_rows, candidate[batch]), strict=True))
+        defined = [all(rows[:, 1].sum() for rows in pair) for pair in pairs]
         defined_pairs = [pair for pair, is_defined in zip(pairs, defined, strict=True) if is_defined]
         p_values = iter(_permuted(defined_pairs, permutation, draws, rng) if defined_pairs else [])
         all_p_values += [next(p_values) if is_defined else float("nan") for is_defined in defined]

@@ -281,8 +281,8 @@ def _permutation_tests(
         ]
         return terms_of_both_roles[0], terms_of_both_roles[1]
 
-    def statistics(first: Array, second: Array, n: int, m: int) -> dict[str, Array]:
-        values = divergences_from_means(first[..., :width] / n, second[..., width:] / m, frontier.scale)
+    def statistics(reference: Array, candidate: Array, n: int, m: int) -> dict[str, Array]:
+        values = divergences_from_means(reference[..., :width] / n, candidate[..., width:] / m, frontier.scale)
         return {name: values[name] for name in TESTED}
 
     return fold_tests(scored.order, rows, statistics, permutations, rng)

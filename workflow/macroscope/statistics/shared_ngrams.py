@@ -1,6 +1,6 @@
 """N-grams that documents share with other documents of their collection: copies, and phrases that a system repeats.
 
-With A the set of n-grams of a document, and d the number of documents of both sides that have an n-gram g, two
+With A the set of n-grams of a document, and d the number of documents of both samples that have an n-gram g, two
 documents share
 
     k(i, j) = sum over g in A_i and A_j of 1 / (d_g - 1), over sqrt(|A_i| |A_j|),
@@ -9,11 +9,11 @@ which is 1 for two copies of a text without a third. What a document shares with
 n-grams that occur in another document (for equally long documents), as self-repetition counts them (Salkar et al.
 2022). The weight divides an n-gram among the documents that have it, so that stock phrases do not outweigh copies.
 
-The mean of k over the pairs of different documents of a side is a U-statistic: it does not grow with the number of
-documents. The difference of the two sides' means is the statistic, times the number of other documents on the smaller
-side: a difference of shares of n-grams. Weights depend on the documents of both sides, not
-on which side each is of, so a permutation test is exact. Paired documents share nothing: n-grams that only they have do
-not count, and they are on different sides in every permutation.
+The mean of k over the pairs of different documents of a sample is a U-statistic: it does not grow with the number of
+documents. The difference of the two means is the statistic, times the number of other documents in the smaller sample:
+a difference of shares of n-grams. Weights depend on the documents of both samples, not on which sample each is of, so a
+permutation test is exact. Paired documents share nothing: n-grams that only they have do not count, and they are in
+different samples in every permutation.
 
 Sums of sparse vectors give the means: time and memory grow with the number of words, not with that of pairs.
 """
@@ -88,25 +88,25 @@ def compare_by_shared_ngrams(pool: DocumentFeatures) -> Comparison:
 
 
 def compare_signed(ngrams: NgramSets) -> Comparison:
-    """Return the function that computes the second side's share less the first side's; see the module.
+    """Return the function that computes the candidate's share less the reference's; see the module.
 
-    A share is the mean of k over the pairs of a side, times the number of other documents on the smaller side.
+    A share is the mean of k over the pairs of a sample, times the number of other documents in the smaller sample.
     """
 
     def compare(divisions: Divisions) -> Array:
         vectors = _weigh(ngrams, divisions)
-        first = int(divisions.inside[0].sum())
-        second = len(divisions.documents) - first
-        if min(first, second) < 2:
+        n_reference = int(divisions.inside[0].sum())
+        n_candidate = len(divisions.documents) - n_reference
+        if min(n_reference, n_candidate) < 2:
             return np.zeros(len(divisions.inside))
         squares = np.bincount(_rows_of(vectors), vectors.data**2, minlength=vectors.shape[0])
-        of_first = divisions.inside @ squares
+        of_reference = divisions.inside @ squares
         sums = np.concatenate([*_squared_norms(vectors, divisions.inside)], axis=1)
         means = [
-            (sums[0] - of_first) / (first * (first - 1)),
-            (sums[1] - (squares.sum() - of_first)) / (second * (second - 1)),
+            (sums[0] - of_reference) / (n_reference * (n_reference - 1)),
+            (sums[1] - (squares.sum() - of_reference)) / (n_candidate * (n_candidate - 1)),
         ]
-        return np.asarray((means[1] - means[0]) * (min(first, second) - 1))
+        return np.asarray((means[1] - means[0]) * (min(n_reference, n_candidate) - 1))
 
     return compare
 
@@ -163,7 +163,7 @@ def estimate_shared_ngrams(
     permutations: int,
     seed: int,
 ) -> Estimate:
-    """Estimate how much more documents of the second sample share with each other than those of the first.
+    """Estimate how much more documents of the candidate share with each other than those of the reference.
 
     Parameters
     ----------
@@ -175,9 +175,9 @@ def estimate_shared_ngrams(
     Returns
     -------
     Estimate
-        The value is the difference of the mean shares of a document's n-grams that are in other documents of its side,
-        if both sides had as many documents as the smaller one. Each n-gram counts in equal parts for the documents of
-        both sides that have it. There is no interval: copies are few pairs of documents, whose number is far from
+        The value is the difference of the mean shares of a document's n-grams that are in other documents of its
+        sample, if both had as many documents as the smaller one. Each n-gram counts in equal parts for the documents of
+        both samples that have it. There is no interval: copies are few pairs of documents, whose number is far from
         normal.
     """
     comparison = compare_signed(find_ngrams([*texts[0], *texts[1]]))

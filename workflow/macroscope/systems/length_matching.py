@@ -194,12 +194,12 @@ def compare_lengths(
     """
     tables = []
     for name, paths in ((system, (control, samples)), (matched_system(system), (matched_control, matched_samples))):
-        first, second = map(_read_features, paths)
-        estimates = two_sample_test(first, second, confidence, seed)
-        sizes = len(first), len(second)
+        reference, candidate = map(_read_features, paths)
+        estimates = two_sample_test(reference, candidate, confidence, seed)
+        sizes = len(reference), len(candidate)
         rows = rows_table(estimates, sizes, lambda _: f"fewer than {FEWEST_DOCUMENTS} texts in a collection")
         about = {"corpus": corpus, "system": name, "critic": LENGTH, "signature": signature}
-        pairing = find_pairs(first.keys, second.keys, name)
+        pairing = find_pairs(reference.keys, candidate.keys, name)
         tables.append(tidy_table(rows, resampling=Resampling(0, 0, confidence, seed), pairing=pairing, **about))
     write_tidy(pd.concat(tables, ignore_index=True), output)
 

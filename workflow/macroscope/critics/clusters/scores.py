@@ -144,8 +144,8 @@ def _p_value(
 ) -> float:
     counts = [[one_hot(side_labels[:, s], clusters) for s in range(side_labels.shape[1])] for side_labels in labels]
     null = [
-        np.mean([_difference(a, b, options.smoothing) for a, b in zip(first, second, strict=True)], axis=0)
-        for first, second in permute_counts(counts[0], counts[1], permutation, options.permutations, rng)
+        np.mean([_difference(a, b, options.smoothing) for a, b in zip(reference, candidate, strict=True)], axis=0)
+        for reference, candidate in permute_counts(counts[0], counts[1], permutation, options.permutations, rng)
     ]
     return p_value_from_null(observed, np.concatenate(null), permutation.is_exact(options.permutations))
 

@@ -6,7 +6,7 @@ introduced by the full name and called by a short one later. A name in another n
 
 Each mention is compared with the names mentioned before it: is its use like that of the same name before, more than
 like that of the others? A logistic model without intercept weighs the mean features of a text. It was fitted to real
-texts and copies of them whose last names have changed places (`evaluation/name_training.py`).
+texts and copies of them whose last names have changed places (`tests/benchmarks/coreference/name_training.py`).
 """
 
 import math

@@ -105,7 +105,8 @@ def count_ngram_matches(written: Sequence[str], true: Sequence[str]) -> npt.NDAr
     from sacrebleu import BLEU
 
     bleu = BLEU(lowercase=True, smooth_method="none", effective_order=True)
-    scores = [bleu.sentence_score(ours, [theirs]) for ours, theirs in zip(written, true, strict=True)]
+    pairs = zip(written, ([sentence] for sentence in true), strict=True)
+    scores = [bleu.sentence_score(*pair) for pair in pairs]
     rows = [[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores]
     return np.array(rows, dtype=np.int64).reshape(-1, 10)
 
@@ -129,7 +130,7 @@ def compute_meteor(written: Sequence[Words], true: Sequence[Words], wordnet: Any
     name = "meteor_without_synonyms" if wordnet is None else "meteor"
     synonyms = _NoSynonyms() if wordnet is None else wordnet
     pairs = zip(true, written, strict=True)
-    return name, np.array([single_meteor_score(theirs, ours, wordnet=synonyms) for theirs, ours in pairs])
+    return name, np.array([single_meteor_score(*pair, wordnet=synonyms) for pair in pairs])
 
 
 def compute_diversity(written: Sequence[Words]) -> dict[str, float]:

@@ -257,11 +257,11 @@ def _p_value_of_ratio(
     rows = [np.column_stack(columns) for columns in zip(scores.earlier.log_p, units, strict=True)]
 
     def inside(fold: int) -> tuple[Array, Array]:
-        first, second = (values[indices] for values, indices in zip(rows, order.inside(fold), strict=True))
-        return first, second
+        reference, candidate = (values[indices] for values, indices in zip(rows, order.inside(fold), strict=True))
+        return reference, candidate
 
-    def log_ratio(first: Array, second: Array, *_: int) -> dict[str, Array]:
-        return {"log_ratio": first[..., 0] / first[..., 1] - second[..., 0] / second[..., 1]}
+    def log_ratio(reference: Array, candidate: Array, *_: int) -> dict[str, Array]:
+        return {"log_ratio": reference[..., 0] / reference[..., 1] - candidate[..., 0] / candidate[..., 1]}
 
     tests = fold_tests(order, inside, log_ratio, permutations, rng)
     return combined_p_value(tests.get("log_ratio", []), two_sided=True)

@@ -130,8 +130,8 @@ class NgramEstimator:
                 for texts, name in ((reference, "reference"), (candidate, "other"))
             ]
             size = len(np.union1d(*(numbered.words for numbered in sides))) if self.shared else 0
-            first, second = (self._estimate(numbered, size) for numbered in sides)
-            return first, second
+            of_reference, of_candidate = (self._estimate(numbered, size) for numbered in sides)
+            return of_reference, of_candidate
 
     def _estimate(self, numbered: "_Numbered", size: int) -> NgramDistribution:
         """Estimate one distribution, over a vocabulary of at least `size` words."""

@@ -251,8 +251,8 @@ def _null_of_mean(
     if not len(reference) or not len(candidate):
         return np.empty(0)
     rng = np.random.default_rng(seed)
-    first, second = permutation.permuted_sums(reference, candidate, options.count_permutations, rng)
-    return second[:, 0] / len(candidate) - first[:, 0] / len(reference)
+    of_reference, of_candidate = permutation.permuted_sums(reference, candidate, options.count_permutations, rng)
+    return of_candidate[:, 0] / len(candidate) - of_reference[:, 0] / len(reference)
 
 
 def _test_centred(difference: Estimate, null: Array, exact: bool) -> Estimate:

@@ -97,12 +97,14 @@ def compare(
         covariance_discrepancy(real, generated, options.permutations, resampling, permutation),
         *compare_vectors(real, generated, options.neighbours, options.permutations, resampling, permutation),
     ]
-    first, second = (TopicShares(strengths.keys, compute_proportions(strengths.mean, model)) for strengths in sides)
+    of_reference, of_candidate = (
+        TopicShares(strengths.keys, compute_proportions(strengths.mean, model)) for strengths in sides
+    )
     tables = [
         rows_table(of_vectors, (len(chosen[0]), len(chosen[1])), lambda _: "too few texts"),
-        share_divergences(first, second, options.permutations, resampling),
+        share_divergences(of_reference, of_candidate, options.permutations, resampling),
     ]
-    return Comparison(pd.concat(tables, ignore_index=True), sides, (first, second))
+    return Comparison(pd.concat(tables, ignore_index=True), sides, (of_reference, of_candidate))
 
 
 def compute_relative_strengths(means: Array, model: CorrelatedTopicModel) -> Array:

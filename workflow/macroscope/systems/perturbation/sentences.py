@@ -54,13 +54,13 @@ def replace_sentences(documents: Sequence[Document], touch: Touch) -> list[Docum
 
 
 def _replace_sentences(document: Document, partner: Document, touch: Touch) -> Document:
-    theirs = [text for section in partner.sections for text in split_sentences(section.text, touch.language)]
+    replacements = [text for section in partner.sections for text in split_sentences(section.text, touch.language)]
 
     def exchange(sentences: list[str]) -> Sequence[str]:
         chosen = touch.choose(len(sentences)).tolist()
-        sources = touch.rng.choice(len(theirs), len(chosen), replace=len(chosen) > len(theirs)).tolist()
+        sources = touch.rng.choice(len(replacements), len(chosen), replace=len(chosen) > len(replacements)).tolist()
         for place, source in zip(chosen, sources, strict=True):
-            sentences[place] = replace_core(sentences[place], theirs[source].strip())
+            sentences[place] = replace_core(sentences[place], replacements[source].strip())
         return sentences
 
     return change_sentences(document, touch.language, exchange)
