@@ -40,7 +40,7 @@ def texts():
     return Profile("texts", words=[9] * 300, splits=splits, **counts)
 
 
-def test_the_first_look_leaves_out_critics_whose_packages_are_missing(texts):
+def test_the_profile_leaves_out_critics_whose_packages_are_missing(texts):
     choice = choose(texts, [texts], [])
     assert {"tendencies", "strings", "coreference"} == set(choice.critics)
     (reason,) = choice.reasons

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
+from macroscope.criticize.checks import TEXTS, describe
 from macroscope.criticize.choice import choose
-from macroscope.criticize.limits_of_texts import describe_limits
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.profile_table import table_of
 from macroscope.errors import MacroscopeError
@@ -23,7 +23,7 @@ def test_numbers_have_their_nouns_in_the_right_form(number, counted):
     assert choose_form(number, "is", "are") == ("is" if number == 1 else "are")
 
 
-def test_one_of_anything_is_singular_in_the_first_look(tmp_path):
+def test_one_of_anything_is_singular_in_the_profile(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps({"text": "Cafe\u0301!", "label": "x"}) + "\n")
     column = table_of(profile_texts("mine", [path]), [])["mine"]
@@ -31,7 +31,7 @@ def test_one_of_anything_is_singular_in_the_first_look(tmp_path):
     assert column["characters composed (NFC)"] == "in 1 text"
     assert column["shortest text"] == "1 word (mine.jsonl-1)"
     single = Profile("mine", words=[9], prompts=[1], openings=[0], texts=[1], ids_by_place={1}, marks=Counter())
-    said = " ".join(describe_limits(single, [single]))
+    said = " ".join(describe(TEXTS, single, [single]))
     assert "With 1 real text and 1 of mine" in said
     assert "1 text of mine is in the reference" in said
 
@@ -51,7 +51,7 @@ def test_marks_of_missing_values_are_said(tmp_path):
     path.write_text("id,text\n1,NaN\n2,A text of six words is here.\n3,None\n")
     profile = profile_texts("mine", [path])
     assert profile.missing == 2
-    (said, *_) = describe_limits(profile, [])
+    (said, *_) = describe(TEXTS, profile, [])
     assert said.startswith(
         "2 texts of mine are only marks of a missing value, such as NaN or None, and count as texts."
     )

@@ -7,13 +7,16 @@ from pathlib import Path
 import pytest
 
 from macroscope.config.schema import parse_config
+from macroscope.criticize.checks import NEW_NAMES, describe
 from macroscope.criticize.choice import choose
-from macroscope.criticize.inputs import GivenFields, describe_new_names, make_candidates, names_of_candidates
+from macroscope.criticize.inputs import GivenFields, make_candidates, names_of_candidates
+from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.standard_input import store_standard_input
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
+from macroscope.readers.selection import Selection
 from macroscope.systems.files import FilesSystem, import_texts
 
 MODELS = ("org/model-1.5", "模型")
@@ -126,6 +129,11 @@ def test_the_standard_input_is_kept_beside_the_output(tmp_path, monkeypatch):
     assert profiled([judged], [judged])[0].documents == 2
     with pytest.raises(MacroscopeError, match="the standard input is given twice"):
         store_standard_input([Path("-"), Path("-")], tmp_path / "out")
+
+
+def describe_new_names(called):
+    profiles = [Profile(name, [file], Selection(only_model=model)) for name, (file, model) in called.items()]
+    return describe(NEW_NAMES, Profile("reference"), profiles)
 
 
 def test_a_candidate_that_cannot_keep_its_name_is_said():

@@ -5,14 +5,9 @@ from collections import Counter
 
 import pytest
 
+from macroscope.criticize.checks import LANGUAGES, TEXTS, describe, describe_languages
 from macroscope.criticize.choice import choose, default_critics
-from macroscope.criticize.languages import (
-    choose_language,
-    describe_differences,
-    describe_languages,
-    languages_differ,
-)
-from macroscope.criticize.profile import profile_texts
+from macroscope.criticize.profile import Profile, choose_language, languages_differ, profile_texts
 from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.errors import MacroscopeError
@@ -20,7 +15,6 @@ from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.typesetting import (
     count_marks,
     describe_marks,
-    describe_typesetting,
     different_families,
     straighten,
 )
@@ -30,6 +24,22 @@ from tests.unit.natural_language.samples import SAMPLES
 def write(path, texts):
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
     return path
+
+
+def describe_counts(checks, counted, reference, candidates, requested=None):
+    """Return the sentences of checks of profiles that have nothing but one kind of counts."""
+    real, *others = (
+        Profile(name, **{counted: counts}) for name, counts in {"reference": reference, **candidates}.items()
+    )
+    return describe(checks, real, others, requested)
+
+
+def describe_differences(reference, candidates, requested):
+    return describe_counts(LANGUAGES, "languages", reference, candidates, requested)
+
+
+def describe_typesetting(reference, candidates):
+    return describe_counts(TEXTS, "marks", reference, candidates)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +57,7 @@ def test_a_wrong_language_is_one_sentence():
 
 def test_a_mismatch_is_said_with_the_shares_of_both_sides():
     reference, mine, same = Counter(de=98, en=2), Counter(en=49, **{"?": 1}), Counter(de=50)
-    (sentence,) = describe_differences(reference, {"mine": mine, "same": same}, "de", None)
+    (sentence,) = describe_differences(reference, {"mine": mine, "same": same}, None)
     assert sentence.startswith("Languages differ: the reference has German (de) 98%, English (en) 2%, and mine has")
     assert "English (en) 98%, unknown 2%" in sentence
     assert not languages_differ(reference, same)
@@ -62,11 +72,11 @@ def test_shares_are_rounded_and_say_all_or_none_only_if_it_is_so():
 
 
 def test_languages_that_are_not_clear_or_not_the_requested_are_said():
-    (unclear,) = describe_differences(Counter({"?": 9}), {}, "en", None)
+    (unclear,) = describe_differences(Counter({"?": 9}), {}, None)
     assert unclear.endswith("They are read as English; give --language.")
-    (difference,) = describe_differences(Counter(en=9), {}, "de", "de")
+    (difference,) = describe_differences(Counter(en=9), {}, "de")
     assert difference == "The texts are read as German, but most of the reference is English."
-    assert describe_differences(Counter({"?": 9}), {}, "de", "de") == []
+    assert describe_differences(Counter({"?": 9}), {}, "de") == []
 
 
 @pytest.mark.slow
@@ -123,22 +133,20 @@ def test_typesetting_that_differs_is_said():
     straight, curly = count_marks(20 * STRAIGHT), count_marks(20 * CURLY)
     (sentence,) = describe_typesetting(straight, {"mine": curly, "same": straight, "yours": curly})
     families = "quotation marks, apostrophes, dashes, ellipses, spaces"
-    assert sentence.startswith(f"Typesetting of mine, yours differs from the reference in {families}: ")
+    assert sentence.startswith(f"Typesetting differs from the reference: {families} in mine, yours. ")
     assert sentence.endswith("--straighten-typography brings both sides to the same kinds.")
     dashed = count_marks(20 * STRAIGHT.replace("...", "…"))
     (sentence,) = describe_typesetting(straight, {"mine": curly, "theirs": dashed})
-    assert f" in {families}; of theirs in ellipses: " in sentence
+    assert f": {families} in mine, ellipses in theirs. " in sentence
     assert different_families(straight, count_marks("“Two”")) == []  # too few to tell
 
 
-def test_the_sentence_names_what_straightening_cannot_mend():
+def test_the_sentence_about_capitals_does_not_promise_to_straighten_them():
     capitals = count_marks(40 * "She went HOME. “Well.” ")
-    (sentence,) = describe_typesetting(count_marks(40 * 'She went home. "Well." '), {"mine": capitals})
-    assert sentence.endswith("--straighten-typography brings both sides to the same kinds of quotation marks.")
-    (sentence,) = describe_typesetting(
-        count_marks(40 * "She went home. "), {"mine": count_marks(40 * "SHE WENT HOME. ")}
-    )
-    assert sentence.endswith("Bring both sides to the same kinds.")
+    marks, words = describe_typesetting(count_marks(40 * 'She went home. "Well." '), {"mine": capitals})
+    assert marks.startswith("Typesetting differs from the reference: quotation marks in mine. ")
+    assert words.startswith("Capitals differ from the reference: words with capitals in mine. ")
+    assert words.endswith("Bring both sides to the same kinds.")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from macroscope.criticize.profile import describe_comparison, profile_texts
+from macroscope.criticize.checks import TEXTS, describe
+from macroscope.criticize.profile import profile_texts
 from macroscope.criticize.profile_table import drop_empty_rows, table_of
 from macroscope.criticize.run import profile_collections
 from macroscope.errors import MacroscopeError
@@ -75,21 +76,21 @@ def test_texts_that_are_paired_by_their_places_are_said_and_can_be_unpaired(name
     real, mine = (_in_folder(tmp_path / folder, names, 3) for folder in ("people", "model"))
     profile, profiles = profile_collections([real], [mine])
     said = "3 texts of model are paired with real texts by their file names and lines"
-    assert [s for s in describe_comparison(profile, profiles)[1] if said in s]
+    assert [s for s in describe(TEXTS, profile, profiles) if said in s]
     column = table_of(profile, profiles)["model"]
     assert (column["file names and lines of the reference"], column["ids of the reference"]) == ("3", "0")
     (mine / "inside").mkdir()
     for name in names:
         (mine / name).rename(mine / "inside" / name)
     profile, profiles = profile_collections([real], [mine])
-    assert not [s for s in describe_comparison(profile, profiles)[1] if "paired" in s]
+    assert not [s for s in describe(TEXTS, profile, profiles) if "paired" in s]
     assert table_of(profile, profiles)["model"]["file names and lines of the reference"] == "0"
 
 
 def test_copies_are_not_said_to_be_paired_by_their_places_too(tmp_path):
     path = write_texts(tmp_path / "real.jsonl", 30)
     profile, profiles = profile_collections([path], [path])
-    said = describe_comparison(profile, profiles)[1]
+    said = describe(TEXTS, profile, profiles)
     assert not [sentence for sentence in said if "paired" in sentence]
     assert [sentence for sentence in said if "no critic tells copies apart" in sentence]
 
@@ -97,7 +98,7 @@ def test_copies_are_not_said_to_be_paired_by_their_places_too(tmp_path):
 def test_ids_of_the_users_own_pair_texts_without_a_sentence(tmp_path):
     sides = [_in_folder(tmp_path / folder, ["texts.jsonl"], 1, id="7") for folder in ("people", "model")]
     profile, profiles = profile_collections(sides[:1], sides[1:])
-    assert not [s for s in describe_comparison(profile, profiles)[1] if "paired" in s]
+    assert not [s for s in describe(TEXTS, profile, profiles) if "paired" in s]
     assert table_of(profile, profiles)["model"]["ids of the reference"] == "1"
 
 
@@ -112,7 +113,7 @@ def test_texts_that_begin_alike_are_counted_unless_they_are_of_one_prompt(tmp_pa
         return table_of(profile_texts("m", [path]), []).loc["texts that share their opening", "m"]
 
     assert row([{"text": text} for text in (*texts, *rest[:4])]) == "6, of 2 openings"
-    (said,) = describe_comparison(profile_texts("m", [path]), [])[1]
+    (said,) = describe(TEXTS, profile_texts("m", [path]), [])
     assert said.startswith("Texts that begin alike count as independent: 6 of 10 texts of m, with 2 openings. If each")
     assert row([{"text": text, "prompt": text[:20]} for text in (*texts, *rest)]) == "0"
     assert row([{"text": text} for text in (*texts[:2], *rest)]) == "2"

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields, make_reference
-from macroscope.criticize.limits_of_texts import count_shared_openings, describe_shared_openings
+from macroscope.criticize.profile import Profile
 from macroscope.criticize.reading import read_collection, recognize_language, warn_of_shared_openings
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
@@ -31,9 +31,9 @@ def test_texts_that_begin_alike_are_warned_of_unless_their_prompt_is_known(caplo
 
 
 def test_few_texts_that_begin_alike_are_counted_only():
-    assert describe_shared_openings({"mine": (["a", "a", *range(1, 20)], range(21))}) == []
-    assert count_shared_openings(["a", "a", *range(1, 20)], range(21)) == (1, 2)
-    assert describe_shared_openings({"mine": (["", "", ""], range(3))}) == []
+    few = Profile("mine", openings=["a", "a", *range(1, 20)], prompts=[*range(21)])
+    assert (few.shared_openings, few.begins_alike) == ((1, 2), False)
+    assert not Profile("mine", openings=["", "", ""], prompts=[*range(3)]).begins_alike
 
 
 def test_the_language_is_that_of_most_real_texts_unless_the_user_names_one(caplog):

@@ -22,8 +22,7 @@ from macroscope.criticize import run
 from macroscope.criticize.choice import choose, given_options
 from macroscope.criticize.folder import render_config
 from macroscope.criticize.inputs import GivenFields
-from macroscope.criticize.languages import choose_language
-from macroscope.criticize.profile import Profile
+from macroscope.criticize.profile import Profile, choose_language
 from macroscope.criticize.profile_table import table_of
 from macroscope.critics import GivenOptions
 from macroscope.engine.pool import Watcher

@@ -4,7 +4,6 @@ import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ from macroscope.api.arguments import checked
 from macroscope.api.inputs import write_collection, write_sides
 from macroscope.api.messages import translated_errors
 from macroscope.criticize import run
+from macroscope.criticize.checks import LANGUAGES, TEXTS, describe
 from macroscope.criticize.inputs import GivenFields
-from macroscope.criticize.profile import Profile, describe_comparison
+from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
 from macroscope.documents import Document, Provenance
 from macroscope.readers.reading import read_user_documents
@@ -124,7 +124,7 @@ def warn_of_comparison(
     language: str | None = None,
 ) -> None:
     """Warn in the log of what limits a comparison, as the command line prints it."""
-    for sentence in chain(*describe_comparison(reference, candidates, language)):
+    for sentence in describe((*LANGUAGES, *TEXTS), reference, candidates, language):
         log.warning("%s", translate(sentence))
 
 

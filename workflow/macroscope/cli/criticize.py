@@ -85,10 +85,10 @@ def criticize(
     report, 2 wrong usage.
     """
     from macroscope.criticize import run
+    from macroscope.criticize.checks import LANGUAGES, TEXTS, describe
     from macroscope.criticize.choice import choose, given_options
     from macroscope.criticize.inputs import GivenFields
-    from macroscope.criticize.languages import choose_language
-    from macroscope.criticize.profile import describe_comparison
+    from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of as records_of_profiles
     from macroscope.criticize.profile_table import table_of
     from macroscope.criticize.standard_input import store_standard_input
@@ -107,7 +107,7 @@ def criticize(
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)
     spoken = choose_language(profile.languages, language)
-    of_languages, of_texts = describe_comparison(profile, profiles, language)
+    of_languages, of_texts = (describe(checks, profile, profiles, language) for checks in (LANGUAGES, TEXTS))
     table = table_of(profile, profiles)
     if not json:
         print_profile(table, of_languages, of_texts)

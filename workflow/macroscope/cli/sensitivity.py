@@ -55,9 +55,10 @@ def sensitivity(
     """
     import pandas as pd
 
+    from macroscope.criticize.checks import LANGUAGES, describe
     from macroscope.criticize.choice import given_options
     from macroscope.criticize.inputs import GivenFields
-    from macroscope.criticize.languages import choose_language, describe_differences
+    from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of, table_of
     from macroscope.criticize.run import criticize, require_output
     from macroscope.errors import UsageError
@@ -80,7 +81,7 @@ def sensitivity(
             GivenFields(text_field, prompt_field, id_field, None, None, separator, straighten_typography),
         )
         spoken = choose_language(profile.languages, language)
-        notes = describe_differences(profile.languages, {}, spoken, language)
+        notes = describe(LANGUAGES, profile, [], language)
         described = table_of(profile, [])
         if not json:
             print_profile(described, notes)

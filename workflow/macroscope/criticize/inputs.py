@@ -1,23 +1,17 @@
 """The collections of `macroscope criticize`: files, and the texts to read of them."""
 
-import logging
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.options import KEPT_NAMES, fit_for_paths
-from macroscope.phrases import list_names
 from macroscope.readers.containers import KNOWN_SUFFIXES
 from macroscope.readers.layout import UnknownRecords, examine, has_field
 from macroscope.readers.reading import list_models
 from macroscope.readers.selection import FieldNames, Selection, Side
-
-log = logging.getLogger("macroscope")
 
 CORPUS = "reference"
 """Name of the real texts as a corpus."""
@@ -174,36 +168,6 @@ def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
         taken.add(name.casefold())
         names[name] = file
     return names
-
-
-def describe_new_names(called: Mapping[str, tuple[Path, str | None]]) -> list[str]:
-    """Return sentences about the candidates that could not keep their names: the workflow or a collection forbids it.
-
-    Parameters
-    ----------
-    called
-        Name of a candidate -> its file, and its model if it is one of several in the file.
-    """
-    owners = {CORPUS: "the real texts", **KEPT_NAMES}
-    sentences, unfit = [], []
-    for name, (file, model) in called.items():
-        given = normalize("NFC", without_suffixes(file) if model is None else model)
-        stem = fit_for_paths(given)
-        if stem and name != stem and re.fullmatch(rf".*{re.escape(stem)}(-no\d+)?", name):
-            owner = owners.get(stem.casefold(), "another candidate")
-            sentences.append(f"The candidate '{given}' is called '{name}' here, since '{stem}' is the name of {owner}.")
-        elif name != given:
-            unfit.append(f"'{given}' is called '{name}'")
-    if unfit:
-        sentences.append(f"Names have letters, digits, '-', '_' and '.': {list_names(unfit)} here.")
-    return sentences
-
-
-def warn_of_new_names(called: Mapping[str, Input]) -> None:
-    """Say which candidates could not keep their names, in commands without a profile."""
-    files = {name: (each.files[0], each.selection.only_model) for name, each in called.items()}
-    for sentence in describe_new_names(files):
-        log.warning("%s", sentence)
 
 
 def _stem(file: Path) -> str:

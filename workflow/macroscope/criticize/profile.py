@@ -2,27 +2,19 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from macroscope.criticize.inputs import describe_new_names
-from macroscope.criticize.languages import choose_language, describe_differences, languages_differ
-from macroscope.criticize.limits_of_texts import MISSING_VALUES, describe_limits, describe_pairs_by_place
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
-from macroscope.natural_language.detection import UNKNOWN, detect_each
-from macroscope.natural_language.languages import ENGLISH
+from macroscope.natural_language.detection import UNKNOWN, detect_each, main_language
+from macroscope.natural_language.languages import ENGLISH, require_code
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.stop_words import has_stop_words, stop_words
-from macroscope.natural_language.typesetting import (
-    Marks,
-    count_marks,
-    describe_typesetting,
-    different_families,
-)
+from macroscope.natural_language.typesetting import Marks, count_marks, different_families
 from macroscope.natural_language.words import count_words, lower_case_words
 from macroscope.progress import SILENT_SECONDS, Progress
 from macroscope.readers.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, STRAIGHTENED, WITHOUT_TEXT
@@ -37,6 +29,12 @@ _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 128, 1 << 22
 NARRATIVE_SENTENCES = 5
 TOPICAL_OCCURRENCES = 10
 """Number of occurrences from which on a word counts as topical (`critics.declaration.COUNTED`)."""
+MISSING_VALUES = frozenset(("nan", "none", "null", "na", "n/a", "#n/a", "<na>"))
+"""Texts, in lower case, that programs write for a missing value."""
+_MANY_OPENINGS = 0.2
+"""Share of the texts from which on texts that begin alike may be of one prompt."""
+_OTHER_LANGUAGES = 0.1
+"""Share of texts that must be in other languages for a difference."""
 _PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 
 
@@ -83,6 +81,8 @@ class Profile:
         Numbers of the marks that reading straightened, and of their texts.
     is_all
         Whether all documents were read.
+    requested_language
+        Language that the user requests, if any.
     """
 
     name: str
@@ -94,8 +94,8 @@ class Profile:
     words: list[int] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
     ids_by_place: set[int] = field(default_factory=set)
-    prompts: list[int] = field(default_factory=list)
-    openings: list[int] = field(default_factory=list)
+    prompts: list[Hashable] = field(default_factory=list)
+    openings: list[Hashable] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
     titled: int = 0
     partly_titled: int = 0
@@ -117,6 +117,7 @@ class Profile:
     hard_wrapped: int = 0
     straightened: Sequence[int] = (0, 0)
     is_all: bool = True
+    requested_language: str | None = None
 
     @property
     def documents(self) -> int:
@@ -132,6 +133,19 @@ class Profile:
     def repeated(self) -> int:
         """Return the number of documents with the text of an earlier one."""
         return self.documents - len(set(self.texts))
+
+    @property
+    def shared_openings(self) -> tuple[int, int]:
+        """Return the number of openings that texts of different prompts share, and of these texts."""
+        counts = Counter(opening for opening, _ in {*zip(self.openings, self.prompts, strict=True)} if opening)
+        shared = {opening for opening, number in counts.items() if number > 1}
+        return len(shared), sum(opening in shared for opening in self.openings)
+
+    @property
+    def begins_alike(self) -> bool:
+        """Return whether many texts have the same opening, as continuations of one prompt have."""
+        _, texts = self.shared_openings
+        return bool(texts) and texts >= _MANY_OPENINGS * len(self.openings)
 
     @property
     def extremes(self) -> dict[str, tuple[int, str] | None]:
@@ -270,25 +284,32 @@ def differences(reference: Profile, candidate: Profile) -> list[str]:
     return [*languages, *different_families(reference.marks, candidate.marks)]
 
 
-def describe_comparison(
-    reference: Profile, candidates: Sequence[Profile], requested_language: str | None = None
-) -> tuple[list[str], list[str]]:
-    """Return sentences for the user about languages, and about other properties of texts that limit a comparison.
+def choose_language(reference: Counter[str], requested: str | None) -> str:
+    """Return the language that the user requests, or that of most texts of the reference, or else English.
 
     Parameters
     ----------
-    requested_language
-        Language that the user requests, if any.
+    reference
+        Numbers of texts by language.
+
+    Raises
+    ------
+    MacroscopeError
+        If the requested language is unknown.
     """
-    languages = {each.name: each.languages for each in candidates}
-    marks = {each.name: each.marks for each in candidates}
-    language = choose_language(reference.languages, requested_language)
-    return (
-        describe_differences(reference.languages, languages, language, requested_language),
-        [
-            *describe_new_names({each.name: (each.files[0], each.selection.only_model) for each in candidates}),
-            *describe_pairs_by_place(reference, candidates),
-            *describe_typesetting(reference.marks, marks),
-            *describe_limits(reference, candidates),
-        ],
-    )
+    if requested is not None:
+        return require_code(requested)
+    main = main_language(reference)
+    return ENGLISH if main == UNKNOWN else main
+
+
+def languages_differ(reference: Counter[str], candidate: Counter[str]) -> bool:
+    """Return whether two collections differ in the languages of their texts, by those that are recognized."""
+    first, second = _shares(reference), _shares(candidate)
+    distance = sum(abs(first.get(code, 0) - second.get(code, 0)) for code in first | second) / 2
+    return bool(first and second) and distance >= _OTHER_LANGUAGES
+
+
+def _shares(languages: Counter[str]) -> dict[str, float]:
+    recognized = {code: number for code, number in languages.items() if code != UNKNOWN}
+    return {code: number / sum(recognized.values()) for code, number in recognized.items()}

@@ -1,14 +1,13 @@
 """The profile as a table for people, and as records for programs: a column or a record per collection of texts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from macroscope.criticize.languages import describe_languages
-from macroscope.criticize.limits_of_texts import count_pairs_by_place, count_shared_openings, is_many
+from macroscope.criticize.checks import count_pairs_by_place, describe_languages
 from macroscope.criticize.profile import Profile, differences
 from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.documents import SPLITS
@@ -115,8 +114,8 @@ def _prompts(profile: Profile) -> str:
 
 
 def _shared_openings(profile: Profile) -> str:
-    openings, texts = count_shared_openings(profile.openings, profile.prompts)
-    return f"{texts:,}, of {format_count(openings, 'opening')}" if is_many(texts, profile.documents) else f"{texts:,}"
+    openings, texts = profile.shared_openings
+    return f"{texts:,}, of {format_count(openings, 'opening')}" if profile.begins_alike else f"{texts:,}"
 
 
 def _read_as(profile: Profile) -> str:
@@ -132,6 +131,6 @@ def _size(size: tuple[int, str] | None) -> str:
     return "" if size is None else f"{format_count(size[0], 'word')} ({size[1]})"
 
 
-def _shared(values: Sequence[int], reference_values: Sequence[int]) -> int:
+def _shared(values: Sequence[Hashable], reference_values: Sequence[Hashable]) -> int:
     reference = set(reference_values) - {0}
     return sum(value in reference for value in values)

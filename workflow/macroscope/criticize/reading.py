@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference, warn_of_new_names
-from macroscope.criticize.languages import choose_language, describe_differences
-from macroscope.criticize.limits_of_texts import describe_shared_openings
+from macroscope.criticize.checks import BEGIN_ALIKE, LANGUAGES, NEW_NAMES, describe
+from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.profile import Profile, choose_language
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.errors import MacroscopeError
@@ -61,12 +61,19 @@ def read_sides(
     return real, {name: read_collection(name, each) for name, each in called.items()}
 
 
+def warn_of_new_names(called: Mapping[str, Input]) -> None:
+    """Warn of the candidates that could not keep their names."""
+    profiles = [Profile(name, each.files, each.selection) for name, each in called.items()]
+    for sentence in describe(NEW_NAMES, Profile(CORPUS), profiles):
+        log.warning("%s", sentence)
+
+
 def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:
     """Warn if many texts of a collection begin alike without being of one prompt."""
     keys = [split_key(document.opening) for document in documents]
     openings = [first_words for _, first_words in keys]
     prompts = [prompt or shared_id(document.id) for (prompt, _), document in zip(keys, documents, strict=True)]
-    for sentence in describe_shared_openings({name: (openings, prompts)}):
+    for sentence in describe([BEGIN_ALIKE], Profile(name, openings=[*openings], prompts=[*prompts]), []):
         log.warning("%s", sentence)
 
 
@@ -80,15 +87,14 @@ def recognize_language(
     reference
         Real texts. If there are none, the candidates' texts decide.
     """
-    languages = {name: _count_languages(documents) for name, documents in candidates.items()}
+    profiles = [Profile(name, languages=_count_languages(documents)) for name, documents in candidates.items()]
     if reference:
-        name, real, compared = "the reference", _count_languages(reference), languages
+        real = Profile(CORPUS, languages=_count_languages(reference))
     else:
-        name, real, compared = "the candidates", sum(languages.values(), Counter()), {}
-    language = choose_language(real, requested)
-    for sentence in describe_differences(real, compared, language, requested, name):
+        real, profiles = Profile("the candidates", languages=sum((each.languages for each in profiles), Counter())), []
+    for sentence in describe(LANGUAGES, real, profiles, requested):
         log.warning("%s", sentence)
-    return language
+    return choose_language(real.languages, requested)
 
 
 def _count_languages(documents: Sequence[Document]) -> Counter[str]:

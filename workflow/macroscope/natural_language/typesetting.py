@@ -1,12 +1,12 @@
 """Kinds of quotation marks, dashes, spaces, capitals: a difference in these is found, and is not one of structure."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import regex
 
-from macroscope.phrases import format_share, group_names, list_names
+from macroscope.phrases import format_share
 
 FAMILIES: Mapping[str, Mapping[str, str]] = {
     "quotation marks": {'"': '"', "“ ”": "[“”]", "« »": "[«»]", "„": "„", "「 」": "[「」『』]"},
@@ -25,7 +25,7 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
     "beginnings of sentences": {"A": r"(?<=[.!?]\s)\p{Lu}", "a": r"(?<=[.!?]\s)\p{Ll}"},
 }
 """Family of marks -> its kinds, which stand for each other -> their pattern. The first kind is that of a keyboard."""
-_STRAIGHT: Mapping[str, Mapping[str, str]] = {
+STRAIGHT: Mapping[str, Mapping[str, str]] = {
     "quotation marks": {r"«[\u00a0\u202f]?|[\u00a0\u202f]?»|[“”„‟「」『』]": '"'},
     "apostrophes": {"[‘’‚‛]": "'"},
     # Lines of hyphens alone are rules, "-->" is an arrow, and "|---|" a table.
@@ -40,7 +40,7 @@ _STRAIGHT: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Family of marks that can be straightened -> pattern of its other kinds -> what stands for them."""
-_REPLACED = [(regex.compile(pattern), mark) for kinds in _STRAIGHT.values() for pattern, mark in kinds.items()]
+_REPLACED = [(regex.compile(pattern), mark) for kinds in STRAIGHT.values() for pattern, mark in kinds.items()]
 _CLOSING = "\"')]}"
 _USUAL = {"spaces": "plain", "words with capitals": "Aa", "beginnings of sentences": "A"}
 """Kinds that need no mention if there is no other one of their family."""
@@ -103,29 +103,6 @@ def describe_marks(marks: Marks) -> dict[str, str]:
             f"{kind}  {format_share(share)}" for kind, share in sorted(shares.items(), key=lambda item: -item[1])
         )
     return {family: words for family, words in described.items() if words}
-
-
-def describe_typesetting(reference: Marks, candidates: Mapping[str, Marks]) -> list[str]:
-    """Return a sentence for the user if marks of candidates are of other kinds than the reference's; else nothing."""
-    families = {name: ", ".join(different_families(reference, candidate)) for name, candidate in candidates.items()}
-    groups = {differing: list_names(names) for differing, names in group_names(families).items() if differing}
-    if not groups:
-        return []
-    (differing, names), *others = groups.items()
-    first = f"Typesetting of {names} differs from the reference in {differing}"
-    return [
-        "; ".join([first, *(f"of {names} in {differing}" for differing, names in others)])
-        + ": critics that count words and marks find that, and it is no difference in structure."
-        f" {_advise(list(dict.fromkeys(', '.join(groups).split(', '))))}"
-    ]
-
-
-def _advise(families: Sequence[str]) -> str:
-    straight = [family for family in families if family in _STRAIGHT]
-    if not straight:
-        return "Bring both sides to the same kinds."
-    part = "" if len(straight) == len(families) else f" of {', '.join(straight)}"
-    return f"--straighten-typography brings both sides to the same kinds{part}."
 
 
 def different_families(reference: Marks, candidate: Marks) -> list[str]:

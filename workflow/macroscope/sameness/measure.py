@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope import __version__
-from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference, warn_of_new_names
-from macroscope.criticize.reading import read_collection, recognize_language
+from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.reading import read_collection, recognize_language, warn_of_new_names
 from macroscope.natural_language.words import lower_case_words
 from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
 from macroscope.sameness.phrases import PROMPT, REAL, SYSTEM, Integers, find_phrases, join_words, take_words
