@@ -114,9 +114,9 @@ def reliability():
 def transitions(types):
     table = pd.DataFrame({"previous": types, "next": types[1:] + types[:1]})
     interval = {f"probability{end}": value for end, value in (("", 0.5), ("_low", 0.4), ("_high", 0.6))}
-    real = {f"control_{name}": value - 0.3 for name, value in interval.items()}
+    real = {f"reference_{name}": value - 0.3 for name, value in interval.items()}
     return table.assign(
-        **interval, **real, frequency=0.1, control_frequency=0.05, prior_probability=0.2, p_adjusted=0.01
+        **interval, **real, frequency=0.1, reference_frequency=0.05, prior_probability=0.2, p_adjusted=0.01
     )
 
 
@@ -178,8 +178,8 @@ def texts(systems):
 RANKS = pd.DataFrame(
     {
         "rank": [1, 10, 900],
-        "share": [0.1, 0.01, 1e-6],
-        "real_share": [0.2, 0.01, float("nan")],
+        "candidate_share": [0.1, 0.01, 1e-6],
+        "reference_share": [0.2, 0.01, float("nan")],
         "zipf": [0.1, 0.01, 1e-6],
     }
 )

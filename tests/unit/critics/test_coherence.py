@@ -213,7 +213,7 @@ def test_transition_table_of_known_sequences():
     assert table.at[("a", "b"), "count"] == 2
     assert table.at[("a", "b"), "documents"] == 2
     assert table.at[("a", "b"), "probability"] == pytest.approx(2 / 3)
-    assert table.at[("a", "b"), "control_probability"] == 1
+    assert table.at[("a", "b"), "reference_probability"] == 1
     assert table.at[("a", "a"), "error"]
     assert table.at[("a", "a"), "repetition"]
     assert table["frequency"].sum() == pytest.approx(1)

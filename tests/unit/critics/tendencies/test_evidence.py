@@ -16,8 +16,8 @@ def _collection(counts):
 def test_ranks_of_equal_collections_are_those_of_all_tokens():
     table = tabulate_ranks(_collection([1, 3, 4]), _collection([6, 0, 2]), seed=1)
     assert table["rank"].tolist() == [1, 2, 3]
-    assert table["share"].tolist() == pytest.approx([0.75, 0.25, np.nan], nan_ok=True)
-    assert table["real_share"].tolist() == pytest.approx([0.5, 0.375, 0.125])
+    assert table["candidate_share"].tolist() == pytest.approx([0.75, 0.25, np.nan], nan_ok=True)
+    assert table["reference_share"].tolist() == pytest.approx([0.5, 0.375, 0.125])
 
 
 def test_ranks_of_one_process_agree_at_any_sizes():
@@ -26,11 +26,13 @@ def test_ranks_of_one_process_agree_at_any_sizes():
     law = np.arange(1, 20_001) ** -1.0
     real, system = (rng.multinomial(tokens, law / law.sum()) for tokens in (100_000, 10_000))
     table = tabulate_ranks(_collection(real), _collection(system), seed=1)
-    last = table[["share", "real_share"]].notna().sum()
+    last = table[["candidate_share", "reference_share"]].notna().sum()
     assert (np.count_nonzero(real) / np.count_nonzero(system)) > 2
-    assert table["rank"][last["real_share"] - 1] == pytest.approx(table["rank"][last["share"] - 1], rel=0.1)
+    assert table["rank"][last["reference_share"] - 1] == pytest.approx(
+        table["rank"][last["candidate_share"] - 1], rel=0.1
+    )
     common = table.dropna().query("rank <= 100")
-    assert common["share"].to_numpy() == pytest.approx(common["real_share"].to_numpy(), rel=0.2)
+    assert common["candidate_share"].to_numpy() == pytest.approx(common["reference_share"].to_numpy(), rel=0.2)
 
 
 def test_without_tokens_there_are_no_ranks():

@@ -103,13 +103,13 @@ def plot_transition_graph(transitions: pd.DataFrame, title: str, confidence: flo
 
 def select_differences(transitions: pd.DataFrame, edges: int) -> pd.DataFrame:
     """Return the transitions that differ significantly, the largest difference in frequency first."""
-    frequency = transitions.groupby("previous")["control_frequency"].sum()
+    frequency = transitions.groupby("previous")["reference_frequency"].sum()
     common = {*frequency.nlargest(TYPES + 1).index, BEGIN, END}
     shown = transitions["previous"].isin(common) & transitions["next"].isin(common)
     table = transitions[shown & (transitions["p_adjusted"] < SIGNIFICANT)]
     table = table.assign(
-        difference=table["probability"] - table["control_probability"],
-        weight=(table["frequency"] - table["control_frequency"]).abs(),
+        difference=table["probability"] - table["reference_probability"],
+        weight=(table["frequency"] - table["reference_frequency"]).abs(),
         unlikely=table["prior_probability"] < UNLIKELY,
     )
     return table.sort_values(["weight", "previous", "next"], ascending=[False, True, True]).head(edges)
@@ -140,7 +140,7 @@ def _plot_graph(table: pd.DataFrame, axes: Axes) -> None:
 
 def _plot_probabilities(table: pd.DataFrame, axes: Axes, confidence: float) -> None:
     """Plot the probability of each transition in the system and in real text."""
-    for prefix, shift, fixed in (("control_", 0.17, GREY), ("", -0.17, None)):
+    for prefix, shift, fixed in (("reference_", 0.17, GREY), ("", -0.17, None)):
         for y, (_, row) in enumerate(table.iterrows()):
             value, low, high = (row[f"{prefix}probability{end}"] for end in ("", "_low", "_high"))
             colour = fixed or _colour(row["unlikely"])
@@ -171,7 +171,7 @@ def _legend() -> dict[str, plt.Line2D]:
 def _order_types(table: pd.DataFrame) -> list[str]:
     """Order section types so that those that follow each other in real text are adjacent."""
     waiting = {*table["previous"], *table["next"]}
-    follows = table.set_index(["previous", "next"])["control_frequency"].to_dict()
+    follows = table.set_index(["previous", "next"])["reference_frequency"].to_dict()
     order: list[str] = []
     while waiting:
         last = order[-1] if order else ""

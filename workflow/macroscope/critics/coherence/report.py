@@ -165,7 +165,7 @@ def _projection_counts(findings: Findings) -> pd.DataFrame:
 
 def _common_errors(findings: Findings) -> pd.DataFrame:
     """Tabulate the most common errors of every system (deng2022 Table 12)."""
-    columns = ["previous", "next", "count", "frequency", "control_frequency", "prior_probability", "repetition"]
+    columns = ["previous", "next", "count", "frequency", "reference_frequency", "prior_probability", "repetition"]
     frames = []
     for system, table in findings.tables("transitions.csv", control=True):
         errors = table[table["error"] & (table["count"] > 0)].head(COMMON_ERRORS)

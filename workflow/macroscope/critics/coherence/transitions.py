@@ -34,35 +34,35 @@ STATISTICS = (
 
 
 def build_transition_table(
-    sequences: Sequences,
-    control: Sequences,
+    candidate: Sequences,
+    reference: Sequences,
     prior: SectionPrior,
     threshold: float,
     resampling: Resampling,
     permutation: Permutation,
 ) -> pd.DataFrame:
-    """Tabulate every transition that occurs in the system or in the control.
+    """Tabulate every transition that occurs in the candidate or in the reference.
 
     Parameters
     ----------
-    sequences, control
-        State sequences (indices into `prior.types`) of the documents of the system and of the control.
+    candidate, reference
+        State sequences (indices into `prior.types`) of the documents of the candidate and of the reference.
     threshold
         Value of P_c(z_m | z_{m-1}) below which a transition is an error.
     permutation
-        Permutation of the documents of the control and the system.
+        Permutation of the documents of the reference and the candidate.
 
     Returns
     -------
     data frame
-        previous, next, count, documents (number of documents of the system with the transition), frequency (share of
-        all transitions of the system), probability (count over the count of its row) with its interval probability_low
-        and _high, the same of the control as control_..., p_value (null hypothesis: equal probabilities; documents are
+        previous, next, count, documents (number of documents of the candidate with it), frequency (share of all
+        transitions of the candidate), probability (count over the count of its row) with its interval probability_low
+        and _high, the same of the reference as reference_..., p_value (null hypothesis: equal probabilities; documents are
         permuted), p_adjusted (Benjamini-Hochberg over the table), prior_probability, error, repetition (a type that
         follows itself); the most frequent first. Frequencies and probabilities in [0, 1]; probabilities are NaN if no
         transition of the collection starts from the previous type.
     """
-    counts = [_TransitionCounts(documents, len(prior.types)) for documents in (control, sequences)]
+    counts = [_TransitionCounts(documents, len(prior.types)) for documents in (reference, candidate)]
     cells = np.flatnonzero(counts[0].total + counts[1].total)
     rows, columns = np.divmod(cells, len(prior.types) + 1)
     expected = np.exp(prior.log_probabilities)
@@ -75,7 +75,7 @@ def build_transition_table(
             "count": counts[1].total[cells].astype(int),
             "documents": counts[1].documents[cells].astype(int),
             **counts[1].shares(cells, rows, "", resampling.confidence),
-            **counts[0].shares(cells, rows, "control_", resampling.confidence),
+            **counts[0].shares(cells, rows, "reference_", resampling.confidence),
             "p_value": p,
             "p_adjusted": benjamini_hochberg(p),
             "prior_probability": expected[rows, columns],
@@ -127,8 +127,8 @@ class _TransitionCounts:
 
 
 def compute_p_values(
-    control: _TransitionCounts,
-    system: _TransitionCounts,
+    reference: _TransitionCounts,
+    candidate: _TransitionCounts,
     cells: Indices,
     rows: Indices,
     permutation: Permutation,
@@ -139,8 +139,8 @@ def compute_p_values(
     Documents are permuted. The difference of the shares is studentised by the residuals from the pooled share, with
     documents as units; see `statistics.ratio`. NaN if a collection has no transitions in the row.
     """
-    y = sparse.vstack([control.cells[:, cells], system.cells[:, cells]]).tocsr()
-    x = sparse.vstack([control.rows, system.rows]).tocsr()
+    y = sparse.vstack([reference.cells[:, cells], candidate.cells[:, cells]]).tocsr()
+    x = sparse.vstack([reference.rows, candidate.rows]).tocsr()
     share = _sum_columns(y) / np.maximum(_sum_columns(x)[rows], 1.0)
     moments = sparse.hstack([y, y.multiply(y), _multiply_by_rows(y, x, rows)[0], x, x.multiply(x)]).tocsr()
     ends = np.cumsum([len(cells)] * 3 + [x.shape[1]])
@@ -162,7 +162,7 @@ def compute_p_values(
         reached += (studentised(first) >= observed - STUDENTISED_TIE * np.maximum(observed, 1.0)).sum(axis=0)
         permutations += len(first)
     unseen = 0 if permutation.is_exact(resampling.permutations) else 1
-    defined = (control.left[rows] > 0) & (system.left[rows] > 0)
+    defined = (reference.left[rows] > 0) & (candidate.left[rows] > 0)
     return np.where(defined, (reached + unseen) / (permutations + unseen), np.nan)
 
 

@@ -37,8 +37,8 @@ def write_evidence(
     """Write the evidence of a system with these texts into the folder `output`; `permutation` is that of blocks.
 
     ranks.csv
-        rank, share, real_share (of all tokens) and zipf (share under the fit to `share`), at ranks evenly spaced on a
-        logarithmic scale and at equal numbers of tokens; see `tabulate_ranks`.
+        rank, candidate_share, reference_share (of all tokens) and zipf (under the fit to the candidate), at ranks
+        evenly spaced on a logarithmic scale and at equal numbers of tokens; see `tabulate_ranks`.
     <prefix>.csv, for each prefix in `growth.TYPES`
         Type-token curve and its distances at every length; see `growth.curve`.
     quantiles.csv
@@ -81,9 +81,9 @@ def tabulate_ranks(reference: TokenCounts, candidate: TokenCounts, seed: int) ->
     rng = np.random.default_rng(seed)
     counts, real = (rank_counts(_thin(total, tokens, rng)) for total in totals)
     if not len(counts):
-        return pd.DataFrame(columns=["rank", "share", "real_share", "zipf"])
+        return pd.DataFrame(columns=["rank", "candidate_share", "reference_share", "zipf"])
     rank = np.unique(np.geomspace(1, max(len(counts), len(real)), RANKS_SHOWN).astype(int))
-    shares = {"share": _shares_at(rank, counts), "real_share": _shares_at(rank, real)}
+    shares = {"candidate_share": _shares_at(rank, counts), "reference_share": _shares_at(rank, real)}
     return pd.DataFrame({"rank": rank, **shares, "zipf": zipf_law(fit_zipf(counts), rank)})
 
 

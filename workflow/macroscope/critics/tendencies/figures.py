@@ -106,8 +106,8 @@ def plot_panels(
 
 def _plot_ranks(axes: Axes, _: pd.DataFrame, system: pd.DataFrame) -> None:
     """Plot share against rank, at equal numbers of tokens (Figure 6)."""
-    axes.loglog(system["rank"], system["real_share"], color=GREEN, lw=3, alpha=0.6, label="real text")
-    axes.loglog(system["rank"], system["share"], color=BLUE, lw=1.2, label="system")
+    axes.loglog(system["rank"], system["reference_share"], color=GREEN, lw=3, alpha=0.6, label="real text")
+    axes.loglog(system["rank"], system["candidate_share"], color=BLUE, lw=1.2, label="system")
     axes.loglog(system["rank"], system["zipf"], color=GREY, lw=1, ls="--", label="Zipf's law fitted to the system")
 
 
