@@ -44,7 +44,7 @@ def plain(raw: Path) -> int:
 
 def extract_documents(dump: str, part: str) -> None:
     """Extract the documents of a dump as a job does."""
-    from macroscope.corpora.extract import extract
+    from macroscope.corpora.prepare import extract
     from macroscope.corpora.simulated import SimulatedCorpus
 
     extract("wiki", SimulatedCorpus(source="simulated"), Path(dump), Path(part), CORES)

@@ -5,8 +5,7 @@ import json
 import pytest
 import yaml
 
-from macroscope.config.language_table import language_table
-from macroscope.config.reference import config_reference
+from macroscope.config.reference import config_reference, language_table
 from macroscope.config.schema import json_schema, load_config, parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.files import REPOSITORY

@@ -33,7 +33,7 @@ from macroscope.reporting.probabilities import COLUMNS, add_spread
 from macroscope.reporting.probability_figure import plot_probabilities
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
 from macroscope.reporting.scorecard_figure import plot_scorecards
-from macroscope.sameness import figures as sameness
+from macroscope.sameness import page as sameness
 from macroscope.timelines import figure as timeline_figure
 
 AWKWARD = [

@@ -14,7 +14,7 @@ from macroscope.execution.job_environment import (
 )
 from macroscope.execution.limits import limits, waiting
 from macroscope.execution.job_client import SERVER, SNAKEMAKE
-from macroscope.execution.job_pool import job_server
+from macroscope.execution.job_server import job_server
 from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
 from macroscope.execution.slurm import check_no_jobs_left
 from macroscope.execution.snakemake_command import SECOND_PASS

@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 from macroscope.corpora import labelled, retrieval
-from macroscope.corpora.extract import extract
 from macroscope.corpora.labelled import LabelledCorpus, read_labelled
-from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.prepare import Outputs, extract, prepare
 from macroscope.corpora.retrieval import find_remote_file, retrieve
 from macroscope.documents import Provenance, read_documents
 from macroscope.errors import MacroscopeError

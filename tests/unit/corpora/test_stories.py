@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.corpora import stories
-from macroscope.corpora.extract import extract
+from macroscope.corpora.prepare import extract
 from macroscope.corpora.retrieval import find_remote_source, retrieve
 from macroscope.corpora.stories import StoriesCorpus, read_stories
 from macroscope.documents import Provenance, Section, read_documents

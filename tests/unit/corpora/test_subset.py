@@ -3,8 +3,7 @@
 import pytest
 
 from macroscope.config.schema import Config
-from macroscope.corpora.extract import extract
-from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.prepare import Outputs, extract, prepare
 from macroscope.corpora.subset import SubsetCorpus
 from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 

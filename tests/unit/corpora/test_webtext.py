@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-from macroscope.corpora.extract import extract
-from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.prepare import Outputs, extract, prepare
 from macroscope.corpora.retrieval import retrieve
 from macroscope.corpora.webtext import WebTextCorpus, read_texts, read_webtext
 from macroscope.documents import Provenance, Section, read_documents, read_provenance

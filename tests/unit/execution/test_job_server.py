@@ -14,7 +14,7 @@ import pytest
 
 from macroscope.execution import job_server as server_process
 from macroscope.execution.job_client import SERVER, read_status, run_on_server, submit
-from macroscope.execution.job_pool import job_server
+from macroscope.execution.job_server import job_server
 from macroscope.files import REPOSITORY
 
 pytestmark = pytest.mark.slow

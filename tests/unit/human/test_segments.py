@@ -28,11 +28,12 @@ from macroscope.files import write_json
 from macroscope.human.annotation_form import write_annotation_form
 from macroscope.human.answers import read_answers
 from macroscope.human.assignment import Design
-from macroscope.human.checking import add_baseline, check_segments
 from macroscope.human.collecting import collect
 from macroscope.human.questionnaire import read_questionnaire
 from macroscope.human.segments import (
     SYSTEM,
+    add_baseline,
+    check_segments,
     pool_of_segments,
     questionnaire_of,
     read_instances,

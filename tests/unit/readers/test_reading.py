@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from macroscope.corpora.extract import extract
-from macroscope.corpora.files import FilesCorpus
-from macroscope.corpora.files.reading import read_files
+from macroscope.corpora.files import FilesCorpus, read_files
+from macroscope.corpora.prepare import extract
 from macroscope.documents import Provenance, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.readers import records

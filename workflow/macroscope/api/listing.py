@@ -3,7 +3,7 @@
 import pandas as pd
 
 from macroscope.api.arguments import checked
-from macroscope.config.language_table import language_fits
+from macroscope.config.reference import language_fits
 from macroscope.critics import critics
 from macroscope.natural_language.languages import LANGUAGES
 

@@ -14,7 +14,7 @@ def check(context: typer.Context, json: Json = False) -> None:
 
     For example: macroscope cluster check --workflow-profile slurm --configfile mine.yaml
     """
-    from macroscope.execution.cluster_check import check_cluster
+    from macroscope.execution.slurm import check_cluster
 
     notes = check_cluster(context.args)
     if json:

@@ -48,7 +48,7 @@ def schema(output: Output) -> None:
 @app.command(rich_help_panel=DEVELOPERS)
 def languages(output: Output) -> None:
     """Write the table of critics and languages, as Markdown."""
-    from macroscope.config.language_table import language_table
+    from macroscope.config.reference import language_table
     from macroscope.files import require_replaceable, write_text
 
     require_replaceable(output, "# Languages\n")

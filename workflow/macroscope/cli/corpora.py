@@ -81,7 +81,7 @@ def extract(
     threads: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
 ) -> None:
     """Read the documents of one raw file, before any filter of the config."""
-    from macroscope.corpora.extract import extract as run
+    from macroscope.corpora.prepare import extract as run
 
     run(corpus, _corpus_options(options)[1], input_file, output, threads)
 

@@ -223,8 +223,7 @@ def check(
     json: Json = False,
 ) -> None:
     """Keep the segments on whose truth people agree, for `test_segments` of the narrative critic."""
-    from macroscope.human.checking import check_segments
-    from macroscope.human.segments import write_checked
+    from macroscope.human.segments import check_segments, write_checked
 
     kept, agreement = check_segments(segments, judged, least, judges)
     write_checked(kept, {"agreement": agreement}, output)
@@ -247,8 +246,7 @@ def baseline(
     json: Json = False,
 ) -> None:
     """Measure how well people find the damage of checked segments (cai2020 Table 3)."""
-    from macroscope.human.checking import add_baseline
-    from macroscope.human.segments import write_checked
+    from macroscope.human.segments import add_baseline, write_checked
 
     checked, metrics = add_baseline(segments, judged, resampling_of(resamples, 0, confidence, seed))
     write_checked(checked, {"people": metrics}, output)

@@ -28,7 +28,7 @@ def run(
 
     run_declared(require(kind, kinds(), "kind of system"), stage, options, inputs, values, output)
     if stage == GENERATE:
-        from macroscope.systems.outputs import check_samples
+        from macroscope.systems.formats import check_samples
 
         check_samples(kind, output)
 

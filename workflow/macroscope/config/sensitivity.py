@@ -7,8 +7,8 @@ from pydantic import Field, ValidationError, field_validator
 
 from macroscope.natural_language.languages import ENGLISH, LANGUAGES
 from macroscope.options import Options, require_name
+from macroscope.systems.perturbation import STEPS, damaged_system
 from macroscope.systems.perturbation.declaration import DAMAGES, Damage
-from macroscope.systems.perturbation.steps import STEPS, damaged_system
 
 
 class Sensitivity(Options):

@@ -1,4 +1,4 @@
-"""Preparation of the documents of a corpus from its extracted parts: titles, filters, tables (deng2022, Appendix E).
+"""Extraction of raw files of a corpus, and preparation: titles, filters, tables (deng2022, Appendix E).
 
 The tables hold dropped units, a summary as in Table 11 of deng2022, and section types.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from macroscope.corpora import sources
 from macroscope.corpora.filters import (
     DocumentFilters,
     FrequentLabels,
@@ -25,25 +26,47 @@ from macroscope.corpora.filters import (
     replace_rare_titles,
     standardise_titles,
 )
-from macroscope.corpora.lines import split_lines
+from macroscope.corpora.lines_and_passages import PassageCutter, split_lines
 from macroscope.corpora.options import Corpus, RareTitles
-from macroscope.corpora.passages import PassageCutter
+from macroscope.corpora.provenance import read_origin
 from macroscope.corpora.tokens import make_token_counter
-from macroscope.documents import (
-    SPLITS,
-    Count,
-    Document,
-    Provenance,
-    read_documents,
-    read_provenance,
-    write_documents,
-)
+from macroscope.documents import SPLITS, Count, Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, scratch_folder
 from macroscope.natural_language.detection import UNKNOWN, detect_languages, main_language
 from macroscope.natural_language.languages import name_of
 from macroscope.progress import progress
+from macroscope.stages import load
 from macroscope.tables import write_csv
+
+
+def extract(corpus: str, options: Corpus, path: Path, output: Path, workers: int) -> int:
+    """Write the documents of one raw file as a part of a corpus.
+
+    Parameters
+    ----------
+    corpus
+        Name of the corpus in the config.
+    options
+        Options of the corpus; the filters are not used.
+    path
+        Raw file. The note of `retrieve` beside it (URL, size, checksum) goes into the part's metadata.
+    output
+        Parquet file to write.
+    workers
+        Number of worker processes.
+
+    Returns
+    -------
+    int
+        Number of documents; it may be 0, because other parts may have some.
+    """
+    origin = {"name": options.source} | read_origin(path)
+    provenance = Provenance(corpus, origin, options.model_dump(mode="json", exclude={"filters"}))
+    source = sources()[options.read_by]
+    read = load(source.data.read, source.package)
+    return write_documents(output, read(options, path, provenance, workers), provenance)
+
 
 log = logging.getLogger("macroscope")
 
@@ -67,9 +90,9 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
 
     The steps are, in this order:
 
-    1. With `unit: line`, each line becomes a document; see `corpora.lines`.
+    1. With `unit: line`, each line becomes a document; see `split_lines`.
     2. Section titles are brought to their standard form, and sections of boilerplate are removed. With `unit: passage`,
-       passages of the rest become documents; see `corpora.passages`.
+       passages of the rest become documents; see `corpora.lines_and_passages`.
     3. Documents are dropped if they have fewer than `min_sections` sections, a section shorter than
        `min_section_tokens` or longer than `max_section_tokens`, or the id of an earlier document (the first is kept).
     4. Documents are dropped if fewer than `min_per_label` training documents have their label.

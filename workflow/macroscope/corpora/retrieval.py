@@ -26,7 +26,7 @@ from tenacity import (
 from tenacity.stop import stop_base
 from urllib3.exceptions import HTTPError
 
-from macroscope.corpora.checksums import find_fault, find_published_checksum, has_checksum
+from macroscope.corpora.checksums import add_checksum, find_fault, find_published_checksum, has_checksum, read_checksums
 from macroscope.corpora.http_download import (
     HEADERS,
     Broken,
@@ -41,7 +41,6 @@ from macroscope.corpora.http_download import (
     request_file,
     stream_content,
 )
-from macroscope.corpora.learned_checksums import add_checksum, read_checksums
 from macroscope.corpora.package_index import SCHEME, PackagedFile, retrieve_packaged_file
 from macroscope.corpora.provenance import RETRIEVED_AS, note_path
 from macroscope.errors import MacroscopeError, nearest

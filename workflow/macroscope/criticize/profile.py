@@ -64,7 +64,7 @@ class Profile:
         Numbers of occurrences of each word, stop words excluded, and of documents that have it.
     splits, labels, languages, headings
         Number of documents of each; `natural_language.detection` tells languages; headings are the kinds of headings of
-        plain texts (`corpora.files.headings`).
+        plain texts (`readers.plain_text`).
     marks
         Numbers of quotation marks, dashes and spaces by their kinds.
     has_splits

@@ -13,8 +13,7 @@ from macroscope.engine.manifest import Manifest
 from macroscope.engine.tasks import Machine, Task
 from macroscope.execution.failures import FailedJob
 from macroscope.execution.job_client import read_status, submit
-from macroscope.execution.job_pool import job_server
-from macroscope.execution.job_server import THREADS
+from macroscope.execution.job_server import THREADS, job_server
 from macroscope.missing import Missing
 
 PRINTED = "jobs.out"

@@ -1,7 +1,10 @@
-"""Damaged segments that people check: sampled from a run of the narrative critic, with the truth in a separate file."""
+"""Damaged segments that people check: sampling, filter by agreement, human baseline (cai2020 §3, Tables 2, 3).
+
+They are sampled from a run of the narrative critic; the truth is in a separate file.
+"""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +13,14 @@ import pandas as pd
 
 from macroscope.criticize.reading import recognize_language
 from macroscope.critics import VARIANT_SEPARATOR
-from macroscope.critics.narrative.checked_segments import CheckedSegment, Instance, Truth, read_lines, write_lines
+from macroscope.critics.narrative.checked_segments import (
+    CheckedSegment,
+    Instance,
+    Truth,
+    collect_answers,
+    read_lines,
+    write_lines,
+)
 from macroscope.critics.narrative.examples import NONE, Examples, read_examples
 from macroscope.critics.narrative.options import Task
 from macroscope.critics.narratives import Narratives
@@ -20,8 +30,10 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, atomic
 from macroscope.human.assignment import SCREENING
 from macroscope.human.pool import Place, Pool, read_config
+from macroscope.options import Resampling
 from macroscope.plan.corpora import CorporaPlan
-from macroscope.tables import write_csv
+from macroscope.statistics.agreement import answer_metrics
+from macroscope.tables import read_csv, write_csv
 
 SEGMENTS, TRUTH = "segments.jsonl", "key.jsonl"
 SYSTEM = "segments"
@@ -167,3 +179,117 @@ def questionnaire_of(instances: list[Instance]) -> Path:
     if len(tasks) > 1:
         raise MacroscopeError("--segments: instances of two tasks; make a study of each, since the questions differ")
     return RESOURCES / "questionnaires" / f"cai2020-{tasks.pop()}.yaml"
+
+
+ANNOTATIONS = "annotations.csv"
+DAMAGED, INTACT = 1.0, 0.0
+"""Scores of the two answers."""
+
+
+def read_judgements(judged: Path) -> dict[str, dict[str, bool]]:
+    """Read the answers from a folder of `macroscope human collect`: instance -> annotator -> whether it is damaged.
+
+    Raises
+    ------
+    MacroscopeError
+        If the study has several questions, or answers with other scores than 0 and 1.
+    """
+    path = judged / ANNOTATIONS
+    if not path.exists():
+        raise MacroscopeError(f"{path}: no such file; give the folder that `macroscope human collect` wrote")
+    table = read_csv(path, dtype={"document": str, "annotator": str})
+    table = table[~table["repeat"].astype(bool)]
+    if table["question"].nunique() > 1 or not set(table["score"]) <= {DAMAGED, INTACT}:
+        raise MacroscopeError(
+            f"{path}: not answers with the scores 0 (intact) and 1 (damaged) to one question; ask those of"
+            " resources/questionnaires/cai2020-missing.yaml or cai2020-discordant.yaml"
+        )
+    answers: dict[str, dict[str, bool]] = {}
+    for document, annotator, score in zip(table["document"], table["annotator"], table["score"], strict=True):
+        answers.setdefault(document, {})[annotator] = score == DAMAGED
+    return answers
+
+
+def _require_known(answers: Collection[str], instances: Collection[str], judged: Path) -> None:
+    if unknown := next((name for name in answers if name not in instances), None):
+        raise MacroscopeError(f"{judged}: answers about '{unknown}', which --segments lacks; give the study's segments")
+
+
+def check_segments(segments: Path, judged: Path, least: int, judges: int) -> tuple[list[CheckedSegment], pd.DataFrame]:
+    """Keep the instances on whose truth people agree.
+
+    An instance is kept if at least `judges` people have judged it, and at least the share `least` / `judges` of them
+    agree with the truth.
+
+    Parameters
+    ----------
+    segments
+        Folder of `macroscope human segments`.
+    judged
+        Folder of `macroscope human collect`.
+
+    Returns
+    -------
+    segments
+        The kept instances.
+    agreement
+        task, place (damaged, intact), judges, agreeing, segments, kept: numbers of instances by their number of judges
+        and of those who agree with the truth. The sum of `kept` is the size of the test set (Table 2).
+
+    Raises
+    ------
+    MacroscopeError
+        If answers are about other segments, or no instance is kept.
+    """
+    if not 0 < least <= judges:
+        raise MacroscopeError(f"--least {least} of --judges {judges}: give --least from 1 to the number of judges")
+    instances = read_instances(segments)
+    answers = read_judgements(judged)
+    _require_known(answers, {instance.id for instance, _ in instances}, judged)
+    kept, rows = [], []
+    for instance, truth in instances:
+        given = answers.get(instance.id, {})
+        agreeing = sum(answer == truth.damaged for answer in given.values())
+        passes = len(given) >= judges and agreeing * judges >= least * len(given)
+        rows.append((instance.task, "damaged" if truth.damaged else "intact", len(given), agreeing, 1, int(passes)))
+        if passes:
+            kept.append(CheckedSegment(instance, truth, len(given), agreeing))
+    columns = ["task", "place", "judges", "agreeing", "segments", "kept"]
+    agreement = pd.DataFrame(rows, columns=columns).groupby(columns[:4], as_index=False).sum()
+    if not kept:
+        raise MacroscopeError(
+            f"{judged}: no segment has {judges} judges of whom {least} agree with its truth; give more answers, or a"
+            " smaller --judges"
+        )
+    return kept, agreement
+
+
+def add_baseline(segments: Path, judged: Path, resampling: Resampling) -> tuple[list[CheckedSegment], pd.DataFrame]:
+    """Add the answers of other people to checked segments, and compute the human baseline (Table 3).
+
+    The metrics are means over the people, each with the same weight. Intervals are over documents.
+
+    Parameters
+    ----------
+    segments
+        Folder of `macroscope human check`.
+    judged
+        Folder of `macroscope human collect`: answers of people who did not check the segments.
+
+    Returns
+    -------
+    segments
+        The segments with `people`.
+    metrics
+        metric (accuracy, precision, recall, f1), value, ci_low, ci_high.
+
+    Raises
+    ------
+    MacroscopeError
+        If answers are about other segments.
+    """
+    checked, answers = read_lines(CheckedSegment, segments / SEGMENTS), read_judgements(judged)
+    _require_known(answers, {segment.instance.id for segment in checked}, judged)
+    with_people = [replace(segment, people=answers.get(segment.instance.id, {})) for segment in checked]
+    documents = {segment.instance.document: number for number, segment in enumerate(checked)}
+    return with_people, answer_metrics(collect_answers(with_people, documents), resampling)

@@ -5,8 +5,7 @@ from collections import Counter
 
 import pytest
 
-from macroscope.corpora.extract import extract
-from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.prepare import Outputs, extract, prepare
 from macroscope.corpora.simulated import SimulatedCorpus, wiki
 from macroscope.corpora.simulated.process import GENRES
 from macroscope.documents import read_documents, read_provenance

@@ -5,9 +5,8 @@ from collections import Counter
 
 import pytest
 
-from macroscope.corpora.extract import extract
 from macroscope.corpora.options import Filters, RareTitles
-from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.prepare import Outputs, extract, prepare
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.articles import simulate_documents, wording
 from macroscope.corpora.simulated.process import wiki_process

@@ -10,9 +10,8 @@ from scipy.stats import chisquare
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm.marginal import expected_counts
-from macroscope.systems.hsmm.model import Hsmm, Size, compute_nll
+from macroscope.systems.hsmm.model import Hsmm, HsmmSampler, Size, compute_nll
 from macroscope.systems.hsmm.ngrams import NONE, Ngrams, Texts, collate, count_ngrams
-from macroscope.systems.hsmm.sampling import HsmmSampler
 from macroscope.systems.hsmm.training import expectation_maximisation, randomise
 from macroscope.systems.tokenizer import UNKNOWN
 

@@ -14,9 +14,8 @@ from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm import HsmmSystem, training
-from macroscope.systems.hsmm.model import Hsmm, measure_perplexity
+from macroscope.systems.hsmm.model import Hsmm, measure_perplexity, sample_hsmm
 from macroscope.systems.hsmm.ngrams import Texts, count_ngrams
-from macroscope.systems.hsmm.sampling import sample_hsmm
 from macroscope.systems.hsmm.training import train_hsmm
 
 from ....gpu import same_bytes

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
-from macroscope.systems.language_model.decoder import Decoder
+from macroscope.systems.language_model.model import Decoder
 from macroscope.systems.language_model.options import Ancestral, TopK
 from macroscope.systems.language_model.sampler import Request, TokenSampler
 
@@ -89,7 +89,7 @@ def test_a_step_that_reads_filled_blocks_only_draws_the_same_tokens(model, monke
             return logits
 
     monkeypatch.setattr("macroscope.systems.language_model.sampler.Decoder", GpuDecoder)
-    monkeypatch.setattr("macroscope.systems.language_model.decoder.BLOCK", 3)
+    monkeypatch.setattr("macroscope.systems.language_model.model.BLOCK", 3)
     actual = generate(model, range(9))
     assert all(actual[index].tokens.tolist() == expected[index].tokens.tolist() for index in range(9))
     assert len(widths) > 1 or isinstance(model, RecurrentLM)

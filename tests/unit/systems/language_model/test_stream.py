@@ -10,8 +10,7 @@ import torch
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.systems.language_model.log_probabilities import measure_perplexity, token_nll
 from macroscope.systems.language_model.options import LanguageModelSystem
-from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
-from macroscope.systems.language_model.training import train_tokenizer
+from macroscope.systems.language_model.training import TokenStream, Windows, fingerprint, train_tokenizer
 from macroscope.systems.tokenizer import boundary_id
 
 from ..conftest import CONTEXT

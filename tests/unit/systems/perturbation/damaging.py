@@ -3,8 +3,8 @@
 import numpy as np
 
 from macroscope.documents import Document, Section
+from macroscope.systems.perturbation import STEPS
 from macroscope.systems.perturbation.declaration import Touch
-from macroscope.systems.perturbation.steps import STEPS
 
 
 def document(*texts):

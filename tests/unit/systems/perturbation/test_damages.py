@@ -8,9 +8,9 @@ import pytest
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.sentences import split_sentences
+from macroscope.systems.perturbation import STEPS
 from macroscope.systems.perturbation.declaration import DAMAGES, LEVELS, harmful
 from macroscope.systems.perturbation.generation import apply_step, require_language
-from macroscope.systems.perturbation.steps import STEPS
 
 from .damaging import damage, texts_of
 

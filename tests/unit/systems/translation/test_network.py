@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from macroscope.systems.translation.generation import _choose, generate
 from macroscope.systems.translation.network import DECODER, END, PAD, Size, Translator
-from macroscope.systems.translation.pairs import pad_rows
+from macroscope.systems.translation.training import pad_rows
 
 
 def _network(autoregressive):

@@ -12,8 +12,7 @@ from macroscope.files import read_json
 from macroscope.natural_language.words import lower_case_words
 from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.generation import translate
-from macroscope.systems.translation.pairs import train_piece_tokenizer
-from macroscope.systems.translation.training import train_translator
+from macroscope.systems.translation.training import train_piece_tokenizer, train_translator
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ KIND = Kind(
             folder=True,
         ),
         "generate": Stage(
-            "sampling:sample_hsmm",
+            "model:sample_hsmm",
             inputs="model corpus system seed",
             options="ends segments samples max_tokens seed",
             minutes=480,

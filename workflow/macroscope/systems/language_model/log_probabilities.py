@@ -18,7 +18,7 @@ from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import Ancestral, LanguageModelSystem
 from macroscope.systems.language_model.sampler import Sampler, Window
 from macroscope.systems.language_model.sampling import make_sampler
-from macroscope.systems.language_model.stream import encode_texts
+from macroscope.systems.language_model.training import encode_texts
 from macroscope.systems.prompts import EncodedPrompt, Prompt, read_encoded_prompts
 from macroscope.systems.rejection_sampling import parse_sample_number
 from macroscope.systems.tokenizer import boundary_id, end_ids

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
-from macroscope.systems.language_model.decoder import Decoder, StateDecoder
 from macroscope.systems.language_model.decoding import distribution, invert
+from macroscope.systems.language_model.model import Decoder, StateDecoder
 from macroscope.systems.language_model.options import BeamSampling, Decoding
 
 

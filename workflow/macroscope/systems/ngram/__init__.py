@@ -33,7 +33,7 @@ KIND = Kind(
             minutes=480,
         ),
         "measure_perplexity": Stage(
-            "perplexity:measure_perplexity",
+            "training:measure_perplexity",
             inputs="documents model split",
             options="order smoothing titles",
             megabytes=4000,

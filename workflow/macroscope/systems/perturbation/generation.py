@@ -9,9 +9,8 @@ import numpy as np
 
 from macroscope.documents import Count, Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.perturbation import PerturbationSystem
+from macroscope.systems.perturbation import AnyStep, PerturbationSystem
 from macroscope.systems.perturbation.declaration import Touch
-from macroscope.systems.perturbation.steps import AnyStep
 
 
 def apply_step(documents: Sequence[Document], step: AnyStep, language: str, key: Sequence[int]) -> list[Document]:

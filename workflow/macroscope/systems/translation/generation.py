@@ -19,7 +19,7 @@ from macroscope.progress import Progress
 from macroscope.readers.plain_text import tidy
 from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.network import BEGIN, END, PAD, Size, Translator
-from macroscope.systems.translation.pairs import Tokens, pad_rows, read_pairs
+from macroscope.systems.translation.training import Tokens, pad_rows, read_pairs
 
 Tensor = torch.Tensor
 Uniforms = NDArray[np.float64]

@@ -1,22 +1,25 @@
 """Source `files`: the user's own documents, in common formats."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import Corpus, Split
+from macroscope.documents import Document, Provenance
 from macroscope.options import UserPath
-from macroscope.readers.selection import FieldNames
+from macroscope.readers.selection import FieldNames, selection_of
 
-SOURCE = Source(options=":FilesCorpus", read="reading:read_files")
+SOURCE = Source(options=":FilesCorpus", read=":read_files")
 
 ONE_SECTION = Field(
     False,
     description="Keep a plain text as one section without a title, as in the source webtext; otherwise, split it at its"
     " headings or blank lines.",
 )
-
 
 FIELDS = Field(FieldNames(), description="Names of the fields to read, for files in no format that is known.")
 ONLY_MODEL = Field(None, description="Name of the model whose texts to read, of a file with texts of several models.")
@@ -64,3 +67,14 @@ class FilesCorpus(Corpus):
         from macroscope.corpora.raw_files import number_parts
 
         return number_parts(self.files)
+
+
+def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
+    """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
+    from macroscope.readers.reading import make_file_namer, read_user_documents
+
+    provenance.source.update(file=path.name)
+    names = make_file_namer([Path(file) for file in options.files])
+    selection = selection_of(options, "people")
+    documents = read_user_documents([path], provenance, options.valid_share, options.test_share, selection, names)
+    return documents if options.split is None else (replace(document, split=options.split) for document in documents)

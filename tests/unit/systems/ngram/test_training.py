@@ -8,8 +8,7 @@ from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.counts import MISSING
 from macroscope.systems.ngram.model import estimate
-from macroscope.systems.ngram.perplexity import measure_perplexity
-from macroscope.systems.ngram.training import count_train_split
+from macroscope.systems.ngram.training import count_train_split, measure_perplexity
 from macroscope.systems.tokenizer import split_words
 
 from .test_model import trie_of

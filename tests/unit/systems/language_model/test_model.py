@@ -5,7 +5,7 @@ import copy
 import torch
 from transformers.activations import NewGELUActivation
 
-from macroscope.systems.language_model.decoder import fuse_activations
+from macroscope.systems.language_model.model import fuse_activations
 
 from ..conftest import CONTEXT, VOCABULARY
 
