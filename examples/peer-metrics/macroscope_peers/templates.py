@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import Field
 
 from macroscope.documents import Collection
-from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import stop_words
 from macroscope.options import Options
 from macroscope_peers.numbers import find_shared, list_ngrams, numbers_schema, write_numbers
 

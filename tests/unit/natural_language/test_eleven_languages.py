@@ -5,9 +5,8 @@ import pytest
 from macroscope.corpora.titles import normalise_title
 from macroscope.natural_language.detection import detect_language
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.tokens import DictionaryTokens, MosesTokens, make_tokenizer
-from macroscope.natural_language.words import count_words, locate_words, lower_case_words
+from macroscope.natural_language.words import count_words, has_stop_words, locate_words, lower_case_words, stop_words
 from tests.unit.natural_language.samples import SAMPLES
 
 pytestmark = pytest.mark.parametrize(("language", "sample"), SAMPLES.items(), ids=list(SAMPLES))

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.tokens import DictionaryTokens
-from macroscope.natural_language.words import locate_pieces, locate_words, lower_case_words, split_at_spaces
+from macroscope.natural_language.words import locate_pieces, locate_words, lower_case_words, split_at_spaces, stop_words
 from macroscope.systems.ngram.backoff import words_of
 from macroscope.systems.perturbation.pieces import split_words
 
@@ -45,3 +46,20 @@ def test_dictionary_tokens_have_no_spaces():
     batch = DictionaryTokens()(["Привет, мир! ", "", "ฉันไม่รู้"])
     assert [batch.types[number] for number in batch.ids] == ["привет", ",", "мир", "!", "ฉัน", "ไม่รู้"]
     assert batch.lengths.tolist() == [4, 0, 2]
+
+
+def test_stop_words_are_those_of_the_language():
+    words = stop_words("en")
+    assert {"the", "wouldn't", "'s"} <= words
+    assert len(words) == 179 + 7
+    assert stop_words("tlh") == frozenset()
+
+
+def test_very_long_lines_are_cut_after_sentences():
+    text = 'He said: "No. ' + "The fox ran home. It rained. " * 4000
+    sentences = split_sentences(text)
+    assert "".join(sentences) == text
+    assert sum(sentence in ("The fox ran home. ", "It rained. ") for sentence in sentences) > 6000
+    chinese = "狐狸跑回家。" * 10_000
+    assert "".join(split_sentences(chinese, "zh")) == chinese
+    assert len(split_sentences(chinese, "zh")) > 9000

@@ -10,7 +10,7 @@ import regex
 import yaml
 
 from macroscope.files import RESOURCES
-from macroscope.natural_language.lemmas import lemmatise, singular
+from macroscope.natural_language.words import lemmatise, singular
 
 _MARKUP = re.compile(r"<[^>]*>|\{\{[^{}]*\}\}|'{2,}|\[\[(?:[^\]|]*\|)?|\]\]|@x(?:cite|math)\d*")
 _LIST_ROMAN = re.compile(r"^\s*(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})\s*[.):–—-]+(?=\s|$)")
@@ -33,7 +33,7 @@ def normalise_title(title: str, language: str = "en") -> str:
         Title as in the document.
     language
         ISO 639-1 code. English words are lemmatised as nouns, as the paper's lemmatiser does without a part of speech
-        ("playing career" stays, "results" becomes "result"); see `natural_language.lemmas` for other languages.
+        ("playing career" stays, "results" becomes "result"); see `natural_language.words` for other languages.
 
     Returns
     -------

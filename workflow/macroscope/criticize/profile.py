@@ -13,9 +13,8 @@ from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each, main_language
 from macroscope.natural_language.languages import ENGLISH, require_code
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.typesetting import Marks, count_marks, different_families
-from macroscope.natural_language.words import count_words, lower_case_words
+from macroscope.natural_language.words import count_words, has_stop_words, lower_case_words, stop_words
 from macroscope.progress import SILENT_SECONDS, Progress
 from macroscope.readers.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, STRAIGHTENED, WITHOUT_TEXT
 from macroscope.readers.reading import MODELS, READ_AS, REMARKS, read_user_documents

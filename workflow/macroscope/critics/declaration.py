@@ -10,7 +10,7 @@ from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.readings import SHARED_READINGS, Reading
 from macroscope.critics.sentence_encoding import EMBEDDING, STAGE
 from macroscope.errors import nearest
-from macroscope.natural_language.support import CAPABILITIES
+from macroscope.natural_language.words import CAPABILITIES
 from macroscope.options import Options
 from macroscope.registry import Plugin
 from macroscope.stages import Stage, describe_versions, load
@@ -159,7 +159,7 @@ class Critic:
     fewest_candidates
         Requirements on every candidate for that default, in the same form.
     language_needs
-        What the critic needs of the texts' language: a capability of `natural_language.support.CAPABILITIES` -> what
+        What the critic needs of the texts' language: a capability of `natural_language.words.CAPABILITIES` -> what
         follows without it ("the share of stop words is undefined"); "" if the critic cannot judge such texts at all.
     readings
         Words, for readers, of differences that have a direction: name of the statistic -> `Reading`. A test of

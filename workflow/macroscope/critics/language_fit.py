@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from macroscope.critics import model_options
 from macroscope.critics.declaration import Critic
 from macroscope.models import languages_of
-from macroscope.natural_language.languages import name_of
-from macroscope.natural_language.support import CAPABILITIES, share_script
+from macroscope.natural_language.languages import name_of, share_script
+from macroscope.natural_language.words import CAPABILITIES
 from macroscope.options import Options
 
 FULL, PARTLY, NOT = "full", "partly", "not"

@@ -113,3 +113,8 @@ LanguageCode = Annotated[str, AfterValidator(_validated_code)]
 def name_of(code: str) -> str:
     """Return the English name of a language."""
     return LANGUAGES[code].name
+
+
+def share_script(language: str, others: frozenset[str]) -> bool:
+    """Return whether a language is written in the script of one of others."""
+    return LANGUAGES[language].script in {LANGUAGES[code].script for code in others}

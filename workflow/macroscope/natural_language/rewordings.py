@@ -1,4 +1,4 @@
-"""Words that stand for each other: the lists in resources/rewordings/<language>.yaml."""
+"""Words that stand for each other, words of opposite sense in time, and articles, by language: for perturbations."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,6 +10,9 @@ from typing import Any
 from macroscope.files import RESOURCES
 from macroscope.natural_language.languages import name_of
 from macroscope.strict_yaml import read_yaml
+
+# ---- rewordings ------------------------------------------------------------------------------------------------------
+# Lists in resources/rewordings/<language>.yaml.
 
 
 @dataclass(frozen=True)
@@ -68,3 +71,102 @@ def lacks_rewordings(kind: str) -> Callable[..., str | None]:
         return f"there is no list of {kind} for {name_of(language)}; omit the step"
 
     return lacks
+
+
+# ---- time words ------------------------------------------------------------------------------------------------------
+# Words that have another sense as often are left out: "last" (of a row), "next" alone (to a place), "May", German "vor"
+# and "nach" (of places), "morgen" and Spanish "mañana" (morning).
+
+OPPOSITES: dict[str, dict[str, str]] = {
+    "de": {
+        "bevor": "nachdem",
+        "zuvor": "danach",
+        "vorher": "nachher",
+        "früher": "später",
+        "gestern": "übermorgen",
+        "zuerst": "zuletzt",
+        "anfangs": "schließlich",
+        "morgens": "abends",
+    },
+    "en": {
+        "before": "after",
+        "beforehand": "afterwards",
+        "earlier": "later",
+        "previously": "subsequently",
+        **{f"previous {unit}": f"next {unit}" for unit in ("day", "night", "week", "month", "year", "time")},
+        "yesterday": "tomorrow",
+        "at first": "at last",
+        "firstly": "lastly",
+        "initially": "finally",
+        "morning": "evening",
+        "dawn": "dusk",
+        "sunrise": "sunset",
+    },
+    "es": {
+        "antes": "después",
+        "anteriormente": "posteriormente",
+        "previamente": "seguidamente",
+        "inicialmente": "finalmente",
+    },
+    "fr": {
+        "avant": "après",
+        "hier": "demain",
+        "auparavant": "ensuite",
+        "précédemment": "ultérieurement",
+        "plus tôt": "plus tard",
+        "d'abord": "enfin",
+    },
+    "it": {
+        "prima": "dopo",
+        "ieri": "domani",
+        "precedentemente": "successivamente",
+        "inizialmente": "infine",
+        "mattina": "sera",
+    },
+    "nl": {
+        "voordat": "nadat",
+        "gisteren": "overmorgen",
+        "eerder": "later",
+        "vooraf": "achteraf",
+        "aanvankelijk": "uiteindelijk",
+    },
+    "pt": {
+        "antes": "depois",
+        "ontem": "amanhã",
+        "anteriormente": "posteriormente",
+        "inicialmente": "finalmente",
+    },
+}
+"""Language -> words, in lower case, of opposite sense; each word is in one pair alone."""
+
+CALENDAR: dict[str, tuple[frozenset[str], ...]] = {
+    "de": (frozenset("Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag".split()),),
+    "en": (
+        frozenset("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()),
+        frozenset("January February April June July August September October November December".split()),
+    ),
+    "es": (frozenset("lunes martes miércoles jueves viernes sábado domingo".split()),),
+    "fr": (frozenset("lundi mardi mercredi jeudi vendredi samedi dimanche".split()),),
+    "it": (frozenset("lunedì martedì mercoledì giovedì venerdì sabato domenica".split()),),
+    "nl": (frozenset("maandag dinsdag woensdag donderdag vrijdag zaterdag zondag".split()),),
+    "pt": (),
+}
+"""Language -> groups of names, as they are written within a sentence."""
+
+
+# ---- articles --------------------------------------------------------------------------------------------------------
+# Those of other words, as in Swedish "huset", are no words.
+
+ARTICLES = {
+    "ca": ("el", "la", "els", "les", "un", "una", "uns", "unes"),
+    "de": tuple("der die das den dem des ein eine einen einem einer eines".split()),
+    "en": ("a", "an", "the"),
+    "es": ("el", "la", "los", "las", "un", "una", "unos", "unas"),
+    "fr": ("le", "la", "les", "un", "une", "des"),
+    "gl": ("o", "a", "os", "as", "un", "unha", "uns", "unhas"),
+    "hu": ("a", "az", "egy"),
+    "it": ("il", "lo", "la", "i", "gli", "le", "un", "uno", "una"),
+    "nl": ("de", "het", "een"),
+    "pt": ("o", "a", "os", "as", "um", "uma", "uns", "umas"),
+}
+"""Articles that are words of their own, in lower case; an elided one, as in "l'eau", is a part of the next word."""

@@ -17,8 +17,7 @@ from scipy import sparse
 
 from macroscope.natural_language.languages import LANGUAGES
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.stop_words import has_stop_words, stop_words
-from macroscope.natural_language.words import count_words, lower_case_words
+from macroscope.natural_language.words import count_words, has_stop_words, lower_case_words, stop_words
 from macroscope.sameness.texts import Line, Texts, cut_lines
 
 Features = Mapping[Hashable, float]

@@ -8,8 +8,7 @@ from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.topics import TopicProcess, generate, simulate_texts, topic_process, write_corpus
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
-from macroscope.natural_language.stop_words import stop_words
-from macroscope.natural_language.words import lower_case_words
+from macroscope.natural_language.words import lower_case_words, stop_words
 
 PROCESS = topic_process()
 

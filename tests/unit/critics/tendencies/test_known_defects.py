@@ -13,7 +13,7 @@ from macroscope.critics.tendencies.latents import read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import stop_words
 from macroscope.options import Resampling
 from macroscope.statistics.p_values import benjamini_hochberg
 

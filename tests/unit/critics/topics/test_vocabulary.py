@@ -12,7 +12,7 @@ from macroscope.critics.topics.vocabulary import (
 )
 from macroscope.critics.topics.word_counts import WordCounts, count_words
 from macroscope.documents import Document, Section
-from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import stop_words
 
 
 def documents(*texts):

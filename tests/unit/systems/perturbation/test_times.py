@@ -6,7 +6,7 @@ import pytest
 
 from macroscope.documents import Document, Section
 from macroscope.natural_language.languages import LANGUAGES
-from macroscope.natural_language.time_words import CALENDAR, OPPOSITES
+from macroscope.natural_language.rewordings import CALENDAR, OPPOSITES
 from macroscope.systems.perturbation import STEPS
 from macroscope.systems.perturbation.generation import apply_step
 

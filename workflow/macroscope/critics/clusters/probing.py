@@ -24,7 +24,7 @@ from macroscope.critics.latents import vector_column
 from macroscope.documents import Collection, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import stop_words
 from macroscope.options import Resampling
 from macroscope.progress import progress
 from macroscope.statistics.declaration import Statistic

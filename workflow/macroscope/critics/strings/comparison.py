@@ -23,7 +23,7 @@ from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.natural_language.stop_words import has_stop_words, stop_words
+from macroscope.natural_language.words import has_stop_words, stop_words
 from macroscope.options import Resampling
 from macroscope.phrases import format_count, shorten
 from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval

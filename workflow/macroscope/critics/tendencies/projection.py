@@ -19,8 +19,8 @@ from macroscope.critics.tendencies.latents import BLOCK_KEY, LATENTS, documents_
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.document_keys import key_of_text
 from macroscope.documents import Collection, Document, in_batches
-from macroscope.natural_language.stop_words import has_stop_words, stop_words
 from macroscope.natural_language.tokens import Batch, Tokenizer, make_tokenizer
+from macroscope.natural_language.words import has_stop_words, stop_words
 from macroscope.progress import progress
 from macroscope.statistics.document_groups import find_repeated_documents
 

@@ -20,7 +20,7 @@ from macroscope.critics.topics.word_counts import WordCounts, count_words
 from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import stop_words
 from macroscope.progress import progress
 from macroscope.tables import write_csv
 from macroscope.training import discard

@@ -18,7 +18,7 @@ from typing import Any
 from macroscope.documents import Document
 from macroscope.natural_language.languages import ENGLISH, LANGUAGES, name_of
 from macroscope.natural_language.sentences import split_sentences
-from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import stop_words
 from macroscope.systems.perturbation.declaration import Touch, declare, replace_some, sample_cycle
 from macroscope.systems.perturbation.pieces import Place, match_case, regroup, replace_texts
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from macroscope.documents import Document
 from macroscope.natural_language.languages import name_of
-from macroscope.natural_language.time_words import CALENDAR, OPPOSITES
+from macroscope.natural_language.rewordings import CALENDAR, OPPOSITES
 from macroscope.systems.perturbation.declaration import Touch, declare, replace_some
 from macroscope.systems.perturbation.pieces import Place, match_case
 

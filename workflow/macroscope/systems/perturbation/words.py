@@ -8,11 +8,9 @@ from typing import Any
 from pydantic import Field
 
 from macroscope.documents import Document
-from macroscope.natural_language.articles import ARTICLES
 from macroscope.natural_language.languages import LANGUAGES, name_of
-from macroscope.natural_language.lemmas import has_lemmas, lemmatise
-from macroscope.natural_language.stop_words import has_stop_words, stop_words
-from macroscope.natural_language.words import locate_words
+from macroscope.natural_language.rewordings import ARTICLES
+from macroscope.natural_language.words import has_lemmas, has_stop_words, lemmatise, locate_words, stop_words
 from macroscope.systems.perturbation.declaration import Touch, combine, declare, needs_spaces, replace_some
 from macroscope.systems.perturbation.pieces import (
     Place,

@@ -6,7 +6,7 @@ from functools import cache
 import yaml
 
 from macroscope.files import RESOURCES
-from macroscope.natural_language.stop_words import stop_words
+from macroscope.natural_language.words import stop_words
 
 UNKNOWN, MALE, FEMALE, PLURAL = 0, 1, 2, 3
 US, ME, YOU = 4, 5, 6
