@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.power import NONE
+from macroscope.critics.two_sample_test import NO_DAMAGE
 from macroscope.reporting.sensitivity_summary import (
     CHANGED,
     ENOUGH,
@@ -59,7 +59,7 @@ def main(folders: Sequence[Path]) -> None:
 
 def _read(folder: Path) -> pd.DataFrame:
     run = read_csv(next(folder.glob("results/*/sensitivity/matrix.csv")))
-    return run[(run["design"] == DESIGN) & ((run["damage"] == NONE) | (run["dose"] == USUAL_DOSE))]
+    return run[(run["design"] == DESIGN) & ((run["damage"] == NO_DAMAGE) | (run["dose"] == USUAL_DOSE))]
 
 
 def _found(n80: pd.DataFrame, run: pd.DataFrame, damage: str) -> str:
@@ -89,7 +89,10 @@ def _print_false_alarms(name: str, run: pd.DataFrame) -> None:
     cells = usual[is_harmless & ((usual[CHANGED] >= FEWEST_CHANGED) | (usual["damage"] == "shuffle_documents"))]
     many = cells[cells["power"] > MOST_ALARMS].sort_values("power", ascending=False)
     named = ", ".join(f"{row.critic} {row.damage} {_percent(row.power)}" for row in many.itertuples())
-    real, of_sizes = usual[usual["damage"] == NONE], run[run["damage"] == NONE].groupby("critic")["power"].mean()
+    real, of_sizes = (
+        usual[usual["damage"] == NO_DAMAGE],
+        run[run["damage"] == NO_DAMAGE].groupby("critic")["power"].mean(),
+    )
     print(f"{name}: {len(cells) - len(many)} of {len(cells)} harmless cells at most 7.5 %; above: {named}")
     print(
         f"  real against real at n = {usual['n'].max()}: {_range(real['power'])}; mean over sizes: {_range(of_sizes)}"

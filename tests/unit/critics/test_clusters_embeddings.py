@@ -6,8 +6,7 @@ import pytest
 from macroscope.critics.clusters.embeddings import embed_by_sentences, project
 from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions, read_sentences
-from macroscope.critics.sentence_embedding import SentenceEmbedder, embed_sentences
-from macroscope.critics.text_encoder import TextEncoder
+from macroscope.critics.text_encoder import SentenceEmbedder, TextEncoder, embed_sentences
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from ...tiny import write_encoder

@@ -14,7 +14,7 @@ from macroscope.config.schema import parse_config
 from macroscope.critics.cross_fitting import assign_folds, place_texts, teaching_folds
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
-from macroscope.critics.fold_options import CrossFittedOptions
+from macroscope.critics.options import CrossFittedOptions
 from macroscope.critics.run_stage import run_critic
 from macroscope.document_keys import number_sample
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents

@@ -12,7 +12,7 @@ from macroscope import critics as room
 from macroscope.critics.clusters.latents import LATENTS as EMBEDDINGS
 from macroscope.critics.declaration import Critic
 from macroscope.critics.latents import key_columns, read_numbers, set_width, vector_column, write_latents
-from macroscope.critics.power import measure_powers
+from macroscope.critics.two_sample_test import measure_powers
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import REPOSITORY
 from macroscope.options import CONTROL, Resampling

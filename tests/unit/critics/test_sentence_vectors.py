@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macroscope.critics import sentence_embedding
+from macroscope.critics import text_encoder
 from macroscope.critics.narratives import PackedTexts, VectorRows, split_documents, split_narratives
-from macroscope.critics.sentence_embedding import SentenceEmbedder, embed_sentences, load_sentence_encoder
-from macroscope.critics.sentence_encoding import SentenceEncoding
+from macroscope.critics.options import SentenceEncoding
 from macroscope.critics.sentence_vectors import KnownSentences, SentenceVectors, read_corpus_narratives
+from macroscope.critics.text_encoder import SentenceEmbedder, embed_sentences, load_sentence_encoder
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 
@@ -36,7 +36,7 @@ class Counting:
 @pytest.fixture
 def counting(monkeypatch):
     encoder = Counting()
-    monkeypatch.setattr(sentence_embedding, "load_sentence_encoder", lambda _: encoder)
+    monkeypatch.setattr(text_encoder, "load_sentence_encoder", lambda _: encoder)
     return encoder
 
 

@@ -12,7 +12,7 @@ from macroscope.critics.coreference.rules.pronouns import choose_by_sieve
 from macroscope.critics.coreference.rules.resolve import resolve_text
 from macroscope.critics.declaration import signature
 from macroscope.critics.narratives import split_documents
-from macroscope.critics.sentence_encoding import SentenceEncoding, encoding_of
+from macroscope.critics.options import SentenceEncoding, encoding_of
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project as project_tokens
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from macroscope.critics.power import COLUMNS
+from macroscope.critics.two_sample_test import POWER_COLUMNS
 from macroscope.errors import MacroscopeError
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.cited_sensitivity import cite_matrix, cite_sensitivity, read_matrix
@@ -25,7 +25,7 @@ def matrix():
     table = table.assign(critic="tendencies", design="unpaired", signature=SIGNATURE, changed=1.0)
     table.loc[table["damage"] == "swap_numbers", "changed"] = 0.01
     paired = table.assign(design="paired", power=1.0)
-    return pd.concat([table, paired], ignore_index=True).reindex(columns=[*COLUMNS, "changed"])
+    return pd.concat([table, paired], ignore_index=True).reindex(columns=[*POWER_COLUMNS, "changed"])
 
 
 def scorecard(*rows):
@@ -65,7 +65,7 @@ def test_without_a_matrix_there_is_nothing_to_cite():
     ("content", "message"),
     [
         ("a,b\n1,2\n", "no column 'corpus'"),
-        (",".join([*COLUMNS, "changed"]) + "\n", "it has no rows"),
+        (",".join([*POWER_COLUMNS, "changed"]) + "\n", "it has no rows"),
         ("", "not a readable table"),
         (None, "matrix.csv: No such file or directory; give"),
     ],

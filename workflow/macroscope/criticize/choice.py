@@ -9,8 +9,8 @@ from macroscope.criticize.inputs import CORPUS
 from macroscope.criticize.profile import Profile
 from macroscope.critics import GivenOptions, critics, model_options, options_for_texts, parse_options_for_texts
 from macroscope.critics.declaration import COUNTED, Critic
-from macroscope.critics.fold_options import FOLDS
 from macroscope.critics.language_fit import LanguageFit, language_fit
+from macroscope.critics.options import FOLDS
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.extras import missing_extras, name_command
 from macroscope.missing import NotAsked, describe_not_asked

@@ -9,12 +9,12 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import Signature
 from types import ModuleType
 from typing import Any
 
 from pydantic import ValidationError
 
-from macroscope.critics.callable_packages import CriticPackage, CriticsRoom
 from macroscope.critics.declaration import STAGES, Critic
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.registry import Plugin, discover, require
@@ -98,6 +98,47 @@ def stage_specific_options(critic: Critic) -> set[str]:
 def is_critic(name: str) -> bool:
     """Return whether a name is that of a critic, or could be that of a critic's variant."""
     return name.partition(VARIANT_SEPARATOR)[0] in critics()
+
+
+# ---- critics as functions --------------------------------------------------------------------------------------------
+# `macroscope.critics.tendencies(real, mine)` judges texts by one critic alone: a critic's name is that of its package,
+# too, and the class of a module may be a subclass of `ModuleType` (Python's data model, "Customizing module attribute
+# access"). What a call does is in `api`.
+
+_API = "macroscope.api.critic_functions"
+"""Module of the functions, which is above this room and is imported by the first call."""
+
+
+class CriticPackage(ModuleType):
+    """The package of a critic, which can be called; a plug-in's is one without contents."""
+
+    def __call__(self, real: Any, mine: Any, /, **arguments: Any) -> Any:
+        """Judge texts by this critic alone; see `macroscope.api.critic_functions.judge`."""
+        return import_module(_API).judge(self._critic, real, mine, **arguments)
+
+    @property
+    def __signature__(self) -> Signature:
+        signature: Signature = import_module(_API).signature_of(self._critic)
+        return signature
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        docstring: str = import_module(_API).docstring_of(self._critic)
+        return docstring
+
+    @property
+    def _critic(self) -> str:
+        return self.__name__.rpartition(".")[2]
+
+
+class CriticsRoom(ModuleType):
+    """The room of the critics: a package with a declaration can be called as soon as it is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute; Python sets each sub-package after its import."""
+        if isinstance(value, ModuleType) and hasattr(value, "CRITIC"):
+            value.__class__ = CriticPackage
+        super().__setattr__(name, value)
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -6,9 +6,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from macroscope.critics.fold_options import FOLDS
+from macroscope.critics.options import EMBED_SENTENCES, EMBEDDING_STAGE, FOLDS
 from macroscope.critics.readings import SHARED_READINGS, Reading
-from macroscope.critics.sentence_encoding import EMBEDDING, STAGE
 from macroscope.errors import nearest
 from macroscope.natural_language.words import CAPABILITIES
 from macroscope.options import Options
@@ -65,7 +64,7 @@ SHARED_STAGES = {
         minutes=120,
     ),
     "measure_power": Stage(
-        "macroscope.critics.power:measure_powers",
+        "macroscope.critics.two_sample_test:measure_powers",
         inputs=f"all_latents all_scores {_OF_SYSTEMS} systems confidence seed damages sizes repeats",
         megabytes=4000,
         minutes=120,
@@ -149,7 +148,7 @@ class Critic:
         "module:function" of each statistic of the critic's permutation test, a `statistics.joint_test`'s
         `CollectionStatistic`. They are tested together, by the same permutations.
     sentences
-        "module:function" of options -> `sentence_encoding.SentenceReading`, or None if no sentences are embedded.
+        "module:function" of options -> `critics.options.SentenceReading`, or None if no sentences are embedded.
     criticize
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     criticize_folds
@@ -287,7 +286,7 @@ class Critic:
         """
         upstream = self._upstream(self.signed_stage(stage))
         names = [*self.own_stages, *(name for name in STAGES if name in upstream), stage]
-        embedding = {EMBEDDING: STAGE.version} if self.sentences else {}
+        embedding = {EMBED_SENTENCES: EMBEDDING_STAGE.version} if self.sentences else {}
         return embedding | {name: self.all_stages[name].version for name in names}
 
     def _upstream(self, stage: str) -> set[str]:

@@ -1,7 +1,7 @@
-"""Classifier two-sample tests of a critic: each system's documents against real ones, from the files of a run."""
+"""Classifier two-sample tests of a critic, and their power against damages of known dose, from the files of a run."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +9,24 @@ import pandas as pd
 
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
-from macroscope.critics.features import read_features
-from macroscope.critics.subsampling import order_by_id
+from macroscope.critics.features import order_by_id, read_features
+from macroscope.files import atomic
 from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.registry import Plugin
 from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.joint_test import CollectionStatistic, estimate_largest_difference
+from macroscope.statistics.power import (
+    DESIGNS,
+    Design,
+    Power,
+    PowerSettings,
+    align,
+    measure_power,
+)
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
+from macroscope.tables import write_csv
 
 MOST_PERMUTED = 2000
 """Largest number of documents per side of a permutation test, whose time may grow with the number of pairs."""
@@ -140,3 +149,71 @@ def _subsample(features: DocumentFeatures, seed: int) -> DocumentFeatures:
 def collection_statistics(critic: Plugin[Critic]) -> tuple[CollectionStatistic, ...]:
     """Return the statistics of a critic's permutation test."""
     return tuple(load(where, critic.package) for where in critic.data.collection_statistics)
+
+
+# ---- power -----------------------------------------------------------------------------------------------------------
+# Power of a critic's tests against damages of known dose, from the files of a run.
+
+NO_DAMAGE = "none"
+"""Name of the damage of real text against other real text."""
+POWER_CELL = ("corpus", "critic", "system", "damage", "dose", "design", "n")
+POWER_VALUES = ("power", "ci_low", "ci_high", "n_pool", "c2st_auc", "c2st_auc_low", "c2st_auc_high")
+POWER_COLUMNS = (*POWER_CELL, *POWER_VALUES, "seed", "signature")
+"""Columns of the table. `n`: documents per side; `n_pool`: documents that subsamples are from; `c2st_auc`: the
+detectability of all of them, which the scorecard shows."""
+
+
+def measure_powers(
+    all_latents: Sequence[Path],
+    all_scores: Sequence[Path],
+    output: Path,
+    *,
+    critic: str,
+    systems: Sequence[str],
+    corpus: str,
+    signature: str,
+    confidence: float,
+    seed: int,
+    damages: Sequence[tuple[str, str, float]],
+    sizes: Sequence[int],
+    repeats: int,
+) -> None:
+    """Run the stage `measure_power`: the power against every damage, and against none, at every size and design.
+
+    Parameters
+    ----------
+    all_latents, all_scores
+        Output files of the critic for all systems, in the order of `systems`; no scores without a prior.
+    damages
+        (system, damage, dose) of each damaged system.
+    sizes
+        Numbers of documents per side.
+    repeats
+        Number of subsamples.
+    """
+    plugin = get_critic(critic)
+    files = group_files(systems, all_latents, all_scores)
+    control = read_features(plugin, files[CONTROL].latents, files[CONTROL].scores, seed)
+    settings = PowerSettings(tuple(sizes), repeats, confidence=confidence, seed=seed)
+    statistics = collection_statistics(plugin)
+
+    def powers(reference: DocumentFeatures, candidate: DocumentFeatures, *designs: Design) -> list[Power]:
+        return [
+            each for design in designs for each in measure_power(reference, candidate, design, settings, statistics)
+        ]
+
+    rows: list[tuple[str, str, float, Power, tuple[float, float, float]]] = []
+    unpaired = powers(control, control, "unpaired")
+    rows += [(CONTROL, NO_DAMAGE, 0.0, each, (0.5, 0.5, 0.5)) for each in unpaired]
+    for system, damage, dose in damages:
+        paths = files[system]
+        real, damaged = align(control, read_features(plugin, paths.latents, paths.scores, seed))
+        auc = two_sample_test(real, damaged, confidence, seed)[0]
+        interval = (auc.value, auc.ci_low, auc.ci_high)
+        rows += [(system, damage, dose, each, interval) for each in powers(real, damaged, *DESIGNS)]
+    table = pd.DataFrame(
+        [(corpus, critic, *about, *astuple(power), *auc, seed, signature) for *about, power, auc in rows],
+        columns=list(POWER_COLUMNS),
+    )
+    with atomic(output) as temporary:
+        write_csv(table.assign(signature=f"{signature}|repeats:{repeats}|confidence:{confidence}"), temporary)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from macroscope.critics.declaration import MAKES, SHARED_STAGES, SHOWN, STAGES, signature
-from macroscope.critics.fold_options import count_folds
+from macroscope.critics.options import count_folds
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from macroscope.critics import VARIANT_SEPARATOR
-from macroscope.critics.sentence_encoding import vectors_folder
+from macroscope.critics.options import vectors_folder
 from macroscope.critics.stage_jobs import CriticPlan, Source, StageJob
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words

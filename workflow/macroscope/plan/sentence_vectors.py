@@ -7,10 +7,10 @@ texts have as well is not embedded again.
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from macroscope.critics.sentence_encoding import (
-    CORPUS,
-    EMBEDDING,
-    STAGE,
+from macroscope.critics.options import (
+    EMBED_SENTENCES,
+    EMBEDDING_STAGE,
+    WHOLE_CORPUS,
     SentenceEncoding,
     SentenceReading,
     is_split,
@@ -61,9 +61,9 @@ class SentenceVectorsPlan:
         """Return the job that embeds the sentences of a collection."""
         return [
             Job(
-                name=EMBEDDING,
+                name=EMBED_SENTENCES,
                 command="critics embed",
-                stage=STAGE,
+                stage=EMBEDDING_STAGE,
                 inputs={
                     "documents": lambda w: self.collection(w.corpus, w.collection, "documents"),
                     "texts": lambda w: self.collection(w.corpus, w.collection, "texts"),
@@ -71,10 +71,10 @@ class SentenceVectorsPlan:
                 },
                 outputs={OUTPUT: "results/<run>/sentences/{corpus}/{encoding}/{collection}"},
                 folders=frozenset({OUTPUT}),
-                options=lambda wildcards: as_json(self._encodings[wildcards.encoding], STAGE.option_names),
+                options=lambda wildcards: as_json(self._encodings[wildcards.encoding], EMBEDDING_STAGE.option_names),
                 values=self._values,
-                modules=[STAGE.module("")],
-                resources=resources_of(STAGE, lambda wildcards: self._encodings[wildcards.encoding]),
+                modules=[EMBEDDING_STAGE.module("")],
+                resources=resources_of(EMBEDDING_STAGE, lambda wildcards: self._encodings[wildcards.encoding]),
                 constraints={"encoding": alternatives(self._encodings), "collection": r"[^/]+(/\d+)?"},
             )
         ]
@@ -118,7 +118,7 @@ class SentenceVectorsPlan:
         """
         for critic in self._readers.get((corpus, encoding), []):
             if self.comparisons.declared(critic).learns or self.config.system(CONTROL).is_whole_corpus():
-                return CORPUS
+                return WHOLE_CORPUS
         return None if self.config.documents_per_shard else CONTROL
 
     def _is_real(self, system: str) -> bool:
@@ -153,10 +153,10 @@ class SentenceVectorsPlan:
         """Return the folder of the sentences of real texts."""
         encoding = self._encodings[wildcards.encoding]
         real = self._real_texts(wildcards.corpus, encoding)
-        if wildcards.collection in (CORPUS, real) or real is None:
+        if wildcards.collection in (WHOLE_CORPUS, real) or real is None:
             return []
         return vectors_folder(self.results, wildcards.corpus, encoding.name, real)
 
     def _values(self, wildcards: Wildcards) -> list[str]:
-        values = value_words(STAGE.value_names, {"language": self.comparisons.corpora.language})
+        values = value_words(EMBEDDING_STAGE.value_names, {"language": self.comparisons.corpora.language})
         return [*values(wildcards), *self.shard_words(wildcards)]

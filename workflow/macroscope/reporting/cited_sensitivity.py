@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.power import COLUMNS
+from macroscope.critics.two_sample_test import POWER_COLUMNS
 from macroscope.errors import MacroscopeError
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.scorecard import LIKE
@@ -30,7 +30,7 @@ def read_matrix(path: Path) -> pd.DataFrame:
         raise _refuse(path, error.strerror or str(error)) from None
     except ValueError as error:  # pandas' errors of parsing, too
         raise _refuse(path, f"not a readable table ({error})") from None
-    if absent := [name for name in (*COLUMNS, CHANGED) if name not in table]:
+    if absent := [name for name in (*POWER_COLUMNS, CHANGED) if name not in table]:
         raise _refuse(path, f"it has no column '{absent[0]}'")
     if table.empty:
         raise _refuse(path, "it has no rows")

@@ -9,8 +9,8 @@ import yaml
 from jinja2 import Environment
 
 from macroscope.critics import get_critic
+from macroscope.critics.features import MAX_DOCUMENTS
 from macroscope.critics.findings import ReportItem
-from macroscope.critics.subsampling import MAX_DOCUMENTS
 from macroscope.files import atomic
 from macroscope.missing import ADVICE, read_missing
 from macroscope.options import READABLE_NAMES

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.power import NONE
+from macroscope.critics.two_sample_test import NO_DAMAGE
 from macroscope.phrases import list_names
 from macroscope.statistics.pairs import mover_difference
 from macroscope.statistics.power import LEVEL, find_crossings
@@ -88,7 +88,7 @@ def usual_dose(doses: Sequence[float]) -> float:
 def false_alarms(powers: pd.DataFrame, critic: str) -> pd.Series | None:
     """Return the row of real text against other real text, at the usual size; None if the corpus is too small."""
     usual = at_usual_size(powers)
-    rows = usual[(usual["critic"] == critic) & (usual["damage"] == NONE)]
+    rows = usual[(usual["critic"] == critic) & (usual["damage"] == NO_DAMAGE)]
     return rows.iloc[0] if len(rows) else None
 
 
@@ -167,7 +167,7 @@ def select_harms(powers: pd.DataFrame) -> pd.DataFrame:
 
     Those of a collection are kept: their dose is a share of its documents, or their order is what they change.
     """
-    damaged = powers[powers["damage"] != NONE]
+    damaged = powers[powers["damage"] != NO_DAMAGE]
     joins = damaged["damage"].map(lambda name: DAMAGES[name].level == "collection").astype(bool)
     return damaged[joins | (damaged[CHANGED] >= FEWEST_CHANGED)]
 

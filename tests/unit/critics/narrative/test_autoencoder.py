@@ -23,9 +23,9 @@ from macroscope.critics.narrative.detector import new_detector
 from macroscope.critics.narrative.embedding import embed_by_autoencoder, sentence_embedder
 from macroscope.critics.narrative.infilling import infill
 from macroscope.critics.narrative.options import AutoencoderOptions, DetectorOptions, NarrativeOptions
-from macroscope.critics.sentence_embedding import embed_sentences
-from macroscope.critics.sentence_encoding import encoding_of
+from macroscope.critics.options import encoding_of
 from macroscope.critics.sentence_vectors import read_corpus_narratives
+from macroscope.critics.text_encoder import embed_sentences
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve

@@ -13,8 +13,8 @@ from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narrative.projection import project
 from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.critics.narratives import split_narratives
-from macroscope.critics.sentence_embedding import embed_sentences
-from macroscope.critics.sentence_encoding import encoding_of
+from macroscope.critics.options import encoding_of
+from macroscope.critics.text_encoder import embed_sentences
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from ....tiny import simulated_documents, write_encoder

@@ -17,8 +17,8 @@ from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions
 from macroscope.critics.narrative.report import detection_table
 from macroscope.critics.narrative.training import _calibrate, _require_segments, _Training, pretrain, train_detector
-from macroscope.critics.sentence_embedding import embed_sentences
-from macroscope.critics.sentence_encoding import encoding_of
+from macroscope.critics.options import encoding_of
+from macroscope.critics.text_encoder import embed_sentences
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import Resampling

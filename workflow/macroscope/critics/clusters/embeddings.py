@@ -12,8 +12,7 @@ from macroscope.critics.clusters.latents import LATENTS, Vectors
 from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOptions, read_sentences
 from macroscope.critics.latents import key_columns, set_width, vector_column, write_latents
 from macroscope.critics.narratives import split_documents
-from macroscope.critics.sentence_embedding import SentenceEmbedder, load_sentence_encoder
-from macroscope.critics.text_encoder import TextEncoder
+from macroscope.critics.text_encoder import SentenceEmbedder, TextEncoder, load_sentence_encoder
 from macroscope.documents import Collection, Document
 from macroscope.phrases import shorten
 

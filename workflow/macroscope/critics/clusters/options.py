@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from macroscope.critics.sentence_encoding import SentenceReading, encoding_of
+from macroscope.critics.options import SentenceReading, encoding_of
 from macroscope.models import ModelName, Precision
 from macroscope.options import ConfigView, Name, Options, require_name
 

@@ -11,7 +11,7 @@ from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import Priors, SectionPrior, step_probabilities
 from macroscope.critics.coherence.transitions import build_transition_table
-from macroscope.critics.first_texts import first_texts
+from macroscope.critics.latents import first_texts
 from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.options import Resampling

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from macroscope.critics.coreference.environment import BUNDLED_PIPELINE
-from macroscope.critics.fold_options import CrossFittedOptions
+from macroscope.critics.options import CrossFittedOptions
 from macroscope.natural_language.spacy_pipeline import MENTIONS, PipelineOptions
 from macroscope.options import ConfigView, Options
 

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from macroscope.critics import sentence_embedding
 from macroscope.critics.narrative.options import NarrativeOptions
-from macroscope.critics.sentence_embedding import SentenceEmbedder, load_sentence_encoder
-from macroscope.critics.sentence_encoding import encoding_of
-from macroscope.critics.text_encoder import TextEncoder
+from macroscope.critics.options import encoding_of
+from macroscope.critics.text_encoder import SentenceEmbedder, TextEncoder, embed_sentences, load_sentence_encoder
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 
@@ -25,10 +23,10 @@ def embed_by_autoencoder(
     Parameters
     ----------
     documents, texts
-        See `sentence_embedding.embed_sentences`.
+        See `text_encoder.embed_sentences`.
     """
     encoding = encoding_of(options, encoder=str(autoencoder / "encoder"))
-    sentence_embedding.embed_sentences(documents, texts, options=encoding, language=language, output=output)
+    embed_sentences(documents, texts, options=encoding, language=language, output=output)
 
 
 def sentence_embedder(options: NarrativeOptions, sentence_vectors: Path | None = None) -> SentenceEmbedder:

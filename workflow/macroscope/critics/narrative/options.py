@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.critics.sentence_encoding import SentenceReading, encoding_of
+from macroscope.critics.options import SentenceReading, encoding_of
 from macroscope.models import ModelName, Precision
 from macroscope.natural_language.spacy_pipeline import PipelineOptions
 from macroscope.options import CONTROL, ConfigView, Name, Options, UserPath, require_name

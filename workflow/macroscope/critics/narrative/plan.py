@@ -8,7 +8,7 @@ from zlib import crc32
 from macroscope.corpora.raw_files import retrieved_files
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.narrative.options import JUDGE, DetectorOptions, NarrativeOptions, read_sentences
-from macroscope.critics.sentence_encoding import CORPUS
+from macroscope.critics.options import WHOLE_CORPUS
 from macroscope.critics.stage_jobs import CriticPlan, Source, StageJob
 from macroscope.stages import as_json
 
@@ -137,7 +137,7 @@ class NarrativePlan(CriticPlan):
             sources["autoencoder"] = self._autoencoder(job, detector.autoencoder)
         return sources
 
-    def _embeddings(self, job: StageJob, detector: str, corpus: str = "", collection: str = CORPUS) -> Source:
+    def _embeddings(self, job: StageJob, detector: str, corpus: str = "", collection: str = WHOLE_CORPUS) -> Source:
         """Return the sentence embeddings that a detector reads, of a collection; none if it reads words."""
         options = self._options(job.critic)
         if not options.detectors()[detector].reads_embeddings:

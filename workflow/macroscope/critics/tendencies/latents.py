@@ -102,7 +102,7 @@ def compute_text_numbers(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_token_counts(path: Path) -> TokenCounts:
-    """Read latents and their counts of tokens, of the first text of each prompt; see `critics.first_texts`.
+    """Read latents and their counts of tokens, of the first text of each prompt; see `critics.latents`.
 
     Raises
     ------

@@ -124,7 +124,7 @@ def _compute_latents(task: Task) -> pa.Table:
 def _block_counts(blocks: NDArray[np.int64], is_first: NDArray[np.bool_], batch: Batch) -> pa.ListArray:
     """Return the counts of each block's tokens at the block's first text, and empty lists at the others.
 
-    Tokens count in the first text of each prompt only; see `critics.first_texts`.
+    Tokens count in the first text of each prompt only; see `critics.latents`.
     """
     width = max(1, len(batch.types))
     is_counted = is_first[batch.texts]

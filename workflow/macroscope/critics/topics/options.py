@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.critics.fold_options import CrossFittedOptions
+from macroscope.critics.options import CrossFittedOptions
 
 
 class TopicsOptions(CrossFittedOptions):
