@@ -57,8 +57,8 @@ def build_transition_table(
     data frame
         previous, next, count, documents (number of documents of the candidate with it), frequency (share of all
         transitions of the candidate), probability (count over the count of its row) with its interval probability_low
-        and _high, the same of the reference as reference_..., p_value (null hypothesis: equal probabilities; documents are
-        permuted), p_adjusted (Benjamini-Hochberg over the table), prior_probability, error, repetition (a type that
+        and _high, the same of the reference as reference_..., p_value (null hypothesis: equal probabilities; documents
+        are permuted), p_adjusted (Benjamini-Hochberg over the table), prior_probability, error, repetition (a type that
         follows itself); the most frequent first. Frequencies and probabilities in [0, 1]; probabilities are NaN if no
         transition of the collection starts from the previous type.
     """
