@@ -5,7 +5,7 @@ import pytest
 
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
-from macroscope.readers.formats.declaration import number_pattern
+from macroscope.readers.paths import number_pattern
 from macroscope.readers.reading import PROMPT_REMOVED, READ_AS, REMARKS, read_user_documents
 from macroscope.readers.selection import FieldNames, Selection
 
@@ -50,7 +50,9 @@ def test_several_texts_of_a_prompt_in_fields_of_one_name(tmp_path):
         path = write(tmp_path / name, records) if name == "f.jsonl" else tmp_path / name
         if name == "f.csv":
             pd.DataFrame(records).to_csv(path, index=False)
-        with pytest.raises(MacroscopeError, match=r"for example --text-field 'out\*', the 2 texts of each record$"):
+        with pytest.raises(
+            MacroscopeError, match=r"for example --text-field 'out\*', the 2 texts of each record \(with --join"
+        ):
             read(path)
         documents_read, provenance = read(path, Selection(FieldNames(text="out*", prompt="ask")))
         assert [text for *_, text in documents_read] == [f"{text}{end}" for text in TEXTS for end in ("", " Twice.")]

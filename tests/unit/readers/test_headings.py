@@ -7,8 +7,8 @@ import pytest
 from macroscope.documents import Provenance
 from macroscope.files import REPOSITORY
 from macroscope.readers.headings import BEFORE_TITLE, BOLD, MARKDOWN, MEDIAWIKI, NONE, split_sections
-from macroscope.readers.plain_text import FENCE, FRONT_MATTER, LONGEST_PREAMBLE, REASONING, unwrap
 from macroscope.readers.reading import read_user_documents
+from macroscope.readers.wrappers import FENCE, FRONT_MATTER, LONGEST_PREAMBLE, REASONING, unwrap
 
 BODY = "## Early years\nIt was built.\n\n## Decline\nIt fell."
 ARTICLE = f"# The Old Mill\n\n{BODY}"
@@ -111,10 +111,11 @@ def test_programs_of_this_package_have_no_headings_and_its_pages_have():
 def test_sections(case):
     text, title, sections, kind, removed = CASES[case]
     for written in (text, text.replace("\n", "\r\n")):
-        split = split_sections(written)
-        assert split.title == title
+        unwrapped, kinds, named = unwrap(written.replace("\r\n", "\n"))
+        split = split_sections(unwrapped)
+        assert (named or split.title) == title
         assert [(section.title, section.text) for section in split.sections] == sections
-        assert (split.headings, split.removed) == (kind, removed)
+        assert (split.headings, [*kinds, *split.removed]) == (kind, removed)
 
 
 def test_what_is_taken_off_is_counted(tmp_path):
@@ -147,7 +148,7 @@ def test_any_text_is_split_without_loss_of_words():
     ]
     for _ in range(500):
         text = "\n".join(rng.choices(pieces, k=rng.randint(1, 14)))
-        split = split_sections(text)
+        split = split_sections(unwrap(text)[0])
         words = [word for section in split.sections for word in section.text.split()]
         original = iter(unwrap(text)[0].split())
         assert all(word in original for word in words), text

@@ -13,7 +13,7 @@ from macroscope.documents import Document, Provenance
 from macroscope.options import UserPath
 from macroscope.readers.selection import FieldNames, selection_of
 
-SOURCE = Source(options=":FilesCorpus", read=":read_files")
+SOURCE = Source(options=":FilesCorpus", read=":read_files", version=2)
 
 ONE_SECTION = Field(
     False,

@@ -17,7 +17,7 @@ from macroscope.natural_language.typesetting import Marks, count_marks, differen
 from macroscope.natural_language.words import count_words, has_stop_words, lower_case_words, stop_words
 from macroscope.progress import SILENT_SECONDS, Progress
 from macroscope.readers.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, STRAIGHTENED, WITHOUT_TEXT
-from macroscope.readers.reading import MODELS, READ_AS, REMARKS, read_user_documents
+from macroscope.readers.reading import MODELS, READ_AS, REMARKS, describe_said, read_user_documents
 from macroscope.readers.selection import Selection
 from macroscope.readers.splits import assign_split
 
@@ -205,7 +205,7 @@ def profile_texts(
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
     profile.read_as = provenance.source.get(READ_AS, {})
-    profile.remarks = provenance.source.get(REMARKS, [])
+    profile.remarks = [*provenance.source.get(REMARKS, []), *describe_said(provenance)]
     profile.models = provenance.source.get(MODELS, {})
     profile.not_composed = provenance.source.get(NOT_COMPOSED, 0)
     profile.straightened = provenance.source.get(STRAIGHTENED, (0, 0))

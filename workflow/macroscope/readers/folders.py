@@ -10,9 +10,9 @@ from macroscope.documents import Count, Provenance, keep
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import require_regular
 from macroscope.readers.compression import without_suffix
-from macroscope.readers.containers import FORMATS_READ, TEXT_SUFFIXES, advise
+from macroscope.readers.containers import FORMATS_READ, SUBTITLE_SUFFIXES, TEXT_SUFFIXES, advise
 from macroscope.readers.containers.texts import describe_lines, describe_lines_of_folder
-from macroscope.readers.layout import Layout, examine, examine_part
+from macroscope.readers.layout import Layout, UnknownRecords, examine, examine_part
 from macroscope.readers.selection import Selection
 
 _HIDDEN = ("__MACOSX", "__pycache__")
@@ -50,7 +50,7 @@ def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Proven
 def _layout(path: Path, selection: Selection) -> Layout:
     """Return the layout of a file outside of a folder; if it is a text, a remark says that it may be several."""
     layout = examine(path, selection)
-    if layout.rows.unit or layout.remarks:
+    if layout.rows.unit or layout.remarks or without_suffix(path.name).endswith(SUBTITLE_SUFFIXES):
         return layout
     with suppress(MacroscopeError):  # reading raises it, too
         if lines := describe_lines(path):
@@ -73,11 +73,14 @@ def _layouts_of_folder(
         for layout in (examine(file, selection) for file in texts):
             yield layout if layout.rows.unit else replace(layout, remarks=[*layout.remarks, *remarks])
         return
+    unknown: list[UnknownRecords] = []
     is_empty = True
-    for part in (examine_part(file, selection) for file in files):
+    for part in (examine_part(file, selection, unknown) for file in files):
         if keep(counts.parts, part is not None) and part is not None:
             is_empty = False
             yield part
+    if is_empty and unknown:
+        raise unknown[0]
     if is_empty:
         advice = advise(files[0]) if files else f"give {FORMATS_READ}"
         raise MacroscopeError(f"{folder}: no texts in this folder ({_describe(files)}); {advice}")

@@ -8,12 +8,13 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 from macroscope.documents import Section
-from macroscope.readers.plain_text import is_preamble, join_lines, tidy, unwrap
+from macroscope.readers.plain_text import join_lines, tidy
+from macroscope.readers.wrappers import is_preamble
 
 LEAD = "abstract"
 """Title of the text between a document's title, or its beginning, and the first heading of a section."""
 BEFORE_TITLE = "words before the title"
-MEDIAWIKI, MARKDOWN, BOLD, NONE = "MediaWiki", "Markdown", "lines in bold type", "none"
+MEDIAWIKI, MARKDOWN, BOLD, CHAPTERS, NONE = "MediaWiki", "Markdown", "lines in bold type", "chapters", "none"
 """Kinds of headings."""
 _LONGEST_HEADING = 120
 """Characters of the longest line that is a heading if it is underlined or in bold type; others are sentences."""
@@ -22,6 +23,7 @@ _ENDS = ".!?,;。！？"
 _MEDIAWIKI = re.compile(r"^(={1,6})[ \t]*([^=\s](?:.*[^=\s])?)[ \t]*\1[ \t]*$")
 _MAY_BE_MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6}[ \t]+\S|=+[ \t]*$|-+[ \t]*$)", re.MULTILINE)
 _BOLD = re.compile(r"^[ \t]*(\*\*|__)([^*_\s](?:[^*_]*[^*_\s])?)(:?)\1(:?)[ \t]*$")
+_CHAPTER = re.compile(r"[ \t]*(?:CHAPTER|Chapter) (?:[IVXLC]+|\d+|[A-Z][a-z-]+|[A-Z-]+)(?:[.:—-].{0,100})?[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _EMPHASIS = re.compile(r"^(\*\*\*|\*\*|\*|___|__|_)(.+)\1$")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n")
@@ -64,9 +66,9 @@ class SplitText:
     sections
         Sections with and without text; the caller drops and counts the empty ones.
     headings
-        Kind of the headings: `MEDIAWIKI`, `MARKDOWN`, `BOLD` or `NONE`.
+        Kind of the headings: `MEDIAWIKI`, `MARKDOWN`, `BOLD`, `CHAPTERS` or `NONE`.
     removed
-        What was taken off: kinds of wrapping (see `wrapping`), and `BEFORE_TITLE`.
+        What was taken off: `BEFORE_TITLE`, if anything.
     """
 
     title: str | None
@@ -80,14 +82,15 @@ def split_sections(text: str) -> SplitText:
 
     If lines are headings, the level of the first heading splits the text. If all other headings are deeper than the
     first, that is the document's title, and the highest level of the others splits; a few words before the title are
-    taken off (`wrapping.is_preamble`). Deeper headings stay as lines of their sections. Other text before the first
+    taken off (`wrappers.is_preamble`). Deeper headings stay as lines of their sections. Other text before the first
     heading is the lead, with the title "abstract". Without headings, blocks between blank lines are sections without
     titles.
 
     Headings are those of MediaWiki ("== x =="), or else of Markdown ("# x", or underlined), or else at least two
-    lines in bold type. Lines in code are none, nor those of a text that is code itself.
+    lines in bold type, or else at least two lines between blank lines such as "CHAPTER IV.". Lines in code are
+    none, nor those of a text that is code itself.
     """
-    text, removed = unwrap(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text, removed = text.replace("\r\n", "\n").replace("\r", "\n"), list[str]()
     lines = text.split("\n")
     kind, headings = find_headings(text, lines)
     if not headings:
@@ -116,7 +119,17 @@ def find_headings(text: str, lines: Sequence[str]) -> tuple[str, list[Heading]]:
         for number, line in visible
         if len(line) <= _LONGEST_HEADING and (match := _BOLD.match(line))
     ]
-    return (BOLD, bold) if len(bold) > 1 else (NONE, [])
+    if len(bold) > 1:
+        return BOLD, bold
+    chapters = [Heading(number, number + 1, 1, lines[number].strip()) for number in _find_chapters(lines)]
+    return (CHAPTERS, chapters) if len(chapters) > 1 else (NONE, [])
+
+
+def _find_chapters(lines: Sequence[str]) -> list[int]:
+    """Return the numbers of the lines between blank lines that are headings of chapters."""
+    triples = zip(["", *lines], lines, [*lines[1:], ""], strict=False)
+    is_chapter = [not before.strip() and not after.strip() and _CHAPTER.match(line) for before, line, after in triples]
+    return [number for number, is_one in enumerate(is_chapter) if is_one]
 
 
 def is_code(lines: Sequence[str]) -> bool:

@@ -11,26 +11,22 @@ from macroscope.errors import MacroscopeError
 from macroscope.readers.containers import find_rows, open_rows
 from macroscope.readers.containers.rows import Rows
 from macroscope.readers.containers.tables import known_names
-from macroscope.readers.formats import find_formats
-from macroscope.readers.formats.declaration import (
-    Answer,
-    Fields,
-    Format,
-    as_id,
-    as_list,
-    as_text,
-    fitting_names,
-    number_pattern,
-    transcript_of,
-)
-from macroscope.readers.formats.plain import DOCUMENTS, OPTIONAL
-from macroscope.readers.selection import MissingField, Selection, find_texts, look_up
+from macroscope.readers.formats import find_formats, list_chats
+from macroscope.readers.formats.declaration import Answer, Fields, Format, as_id, as_name
+from macroscope.readers.formats.table import CHAT, DOCUMENTS
+from macroscope.readers.messages import transcript_of
+from macroscope.readers.paths import MissingField, find_texts, fitting_names, look_up, number_pattern
+from macroscope.readers.selection import Selection
 
 _SAMPLE_ROWS = 100
 """Rows by which the format is recognised, and of which the fields are counted."""
 _SAMPLE_CHARACTERS = 1 << 24
 _MOST_NAMED = 12
 _MOST_PATHS = 3
+_NO_ANSWERS = frozenset(
+    ("prompt", "prompts", "instruction", "question", "input", "inputs", "system", "context", "memory")
+)
+"""Names of fields that hold what a text answers."""
 TEXT_FILES = "text files"
 GIVEN = "records"
 """Names of the formats that are not declared: whole files, and records whose field of the text the user named."""
@@ -77,6 +73,11 @@ class Layout:
     remarks: list[str]
     has_sides: bool = False
 
+    def answers(self, row: Fields) -> Iterator[Answer]:
+        """Stream the texts of a row; those of models are of no side if no row is of people's texts."""
+        for answer in self.format.answers(row):
+            yield replace(answer, is_human=None) if answer.is_human is False and not self.has_sides else answer
+
     def missing(self, name: str, where: str) -> MacroscopeError:
         """Return the error for a field that a record lacks; `where` is the place of the record."""
         hint = f"--{name}-field" if name in ("text", "prompt", "id", "model") else "another field"
@@ -103,11 +104,15 @@ def _texts_found(sample: Sequence[Fields]) -> str:
 
 
 def _example_of_field(sample: Sequence[Fields], names: Collection[str]) -> str:
-    """Return an option that names fields of one name and a number, or else the field of the longest texts."""
-    paths = list(find_texts(sample))
+    """Return options that name chats, or fields of one name and a number, or the field of the longest texts."""
+    if chats := list_chats(sample):
+        options = " or ".join(f"--text-field {shlex.quote(name)}" for name in chats)
+        return f", for example {options}, the last answer of each chat"
+    paths = [path for path in find_texts(sample) if path.partition(".")[0].partition("[")[0] not in _NO_ANSWERS]
     if pattern := next(filter(None, (number_pattern(path, names) for path in paths)), None):
         number = len(fitting_names(pattern, names))
-        return f", for example --text-field {shlex.quote(pattern)}, the {number} texts of each record"
+        pattern = f"--text-field {shlex.quote(pattern)}"
+        return f", for example {pattern}, the {number} texts of each record (with --join they are parts of one)"
     return f", for example --text-field {shlex.quote(paths[0])}, the longest texts" if paths else ""
 
 
@@ -124,14 +129,15 @@ def examine(path: Path, selection: Selection) -> Layout:
     return _examine(path, open_rows(path, selection.fields.given().values(), selection.separator), selection)
 
 
-def examine_part(path: Path, selection: Selection) -> Layout | None:
-    """Find out the layout of a file of a folder; None if it holds no texts, in no format that is known."""
+def examine_part(path: Path, selection: Selection, unknown: list[UnknownRecords]) -> Layout | None:
+    """Find out the layout of a file of a folder; None if it holds no texts that are known, noted in `unknown`."""
     rows = find_rows(path, selection.fields.given().values(), selection.separator)
     if rows is None:
         return None
     try:
         return _examine(path, rows, selection)
-    except UnknownRecords:
+    except UnknownRecords as error:
+        unknown.append(error)
         return None
 
 
@@ -158,19 +164,19 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
         keys = f"{fields_found}{_texts_found(sample)}"
         example = _example_of_field(sample, shares)
         raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({keys}){example}")
-    fmt = _format_of_field(given_text) if given_text is not None else formats[0]
+    fmt = _format_of_field(given_text, selection.join) if given_text is not None else formats[0]
     fmt = _with_fields(fmt, selection)
     answers = [answer for row in sample for answer in _answers_if_any(fmt, row)]
     if sample and formats and given_text is None and not answers:
         raise UnknownRecords(f"{path}: {fmt.name} without any text; give a file with generated texts ({fields_found})")
-    has_sides = any(answer.is_human is not None for answer in answers)
+    has_sides = any(answer.is_human for answer in answers)
     remarks = list(rows.remarks)
     if given_text is None:
-        remarks += [*_rivals(formats, shares), *_longer_fields(sample, fmt, answers)]
+        remarks += [*_rivals(formats, sample), *_longer_fields(sample, fmt, answers)]
     given = "".join(selection.fields.given().values())
     is_path = any(mark in given for mark in (".", "[]", "*"))  # or it is a part of the name of a column
-    wanted = None if is_path else fmt.top_fields
-    described = fmt.describe(shares) + selection.describe(has_sides) if sample else EMPTY
+    wanted = None if is_path or any("*" in name for name in fmt.top_fields) else fmt.top_fields
+    described = fmt.describe(sample) + selection.describe(has_sides) if sample else EMPTY
     return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)
 
 
@@ -243,18 +249,22 @@ def _has(row: Fields, name: str) -> bool:
     return True
 
 
-def _format_of_field(name: str) -> Format:
+def _format_of_field(name: str, join: bool) -> Format:
     """Return the format of records whose field of the text the user named."""
-
-    def answers(record: Fields) -> Iterator[Answer]:
-        further = {key: record[key] for key in OPTIONAL if key in record and key != name}
-        prompt = transcript_of(record.get("prompt")) if name != "prompt" else None
-        for text in as_list(look_up(record, name)) or [None]:
-            yield Answer(text, prompt, as_id(record.get("id")), fields=further)
-
-    prompt = "" if name == "prompt" else "prompt"
-    reads = " ".join(OPTIONAL)
-    return Format(GIVEN, lambda record: True, answers, name, prompt=prompt, id="id", reads=reads, has_own_ids=True)
+    prompt, fields = "" if name == "prompt" else "prompt", "title split label original"
+    between = " " if join else None
+    return replace(
+        CHAT,
+        name=GIVEN,
+        text=name,
+        prompt=prompt,
+        id="id",
+        model="",
+        fields=fields,
+        join=between,
+        is_named=True,
+        has_own_ids=True,
+    )
 
 
 def _with_fields(fmt: Format, selection: Selection) -> Format:
@@ -267,14 +277,16 @@ def _with_fields(fmt: Format, selection: Selection) -> Format:
         values = {what: look_up(record, name) for what, name in names.items()}
         if "prompt" in values:
             values["prompt"] = transcript_of(values["prompt"])
+        if "id" in values:
+            values["id"] = as_id(values["id"])
         if "model" in values:
-            values["model"] = as_text(values["model"])
+            values["model"] = as_name(values["model"])
         for answer in fmt.answers(record):
             yield replace(answer, **values)
 
     return replace(
         fmt,
-        answers=answers,
+        read=answers,
         has_own_ids=fmt.has_own_ids or "id" in names,
         prompt=names.get("prompt", fmt.prompt),
         id=names.get("id", fmt.id),
@@ -289,8 +301,8 @@ def _answers_if_any(fmt: Format, row: Fields) -> list[Answer]:
         return []
 
 
-def _rivals(formats: Sequence[Format], present: Collection[str]) -> Iterator[str]:
-    names = list(dict.fromkeys(fmt.describe(present) for fmt in formats))
+def _rivals(formats: Sequence[Format], sample: Sequence[Fields]) -> Iterator[str]:
+    names = list(dict.fromkeys(fmt.describe(sample) for fmt in formats))
     if len(names) > 1:
         yield f"also possible: {', '.join(names[1:])}; --text-field chooses"
 

@@ -16,8 +16,10 @@ from macroscope.errors import MacroscopeError
 from macroscope.natural_language.typesetting import straighten
 from macroscope.readers.headings import NONE, SplitText, split_sections
 from macroscope.readers.plain_text import compose, join_hard_wraps, tidy
+from macroscope.readers.selection import Selection
 from macroscope.readers.splits import assign_split
 from macroscope.readers.unique_ids import UniqueIds
+from macroscope.readers.wrappers import BLANKS, detokenize, is_tokenised, mentions_tokens, unwrap
 
 WITHOUT_TEXT = "document without text"
 """Name of the count of records without a text."""
@@ -25,9 +27,14 @@ NOT_COMPOSED = "not_composed"
 HARD_WRAPPED = "hard_wrapped"
 NAMED_BY_PLACE = "named_by_place"
 STRAIGHTENED = "straightened"
+SAID = "said"
 """Entries of the provenance's source: numbers of records with characters that were not in Unicode's composed form, and
 with lines that were joined; number of documents so far without an id of their own; numbers of the marks that were
-straightened, and of the records that they are in."""
+straightened, and of the records that they are in; numbers of texts with what stays in them, by `MENTIONED` and the
+like."""
+MENTIONED, TOKENISED, CUT, STATED = "mentioned", "tokenised", "cut", "stated"
+"""Kinds of texts that users should know of: with control tokens within sentences, with blanks before punctuation, cut
+at a limit, and with a field that says whether they were cut."""
 
 LONGEST_TEXT, LONGEST_ID = 1 << 24, 10_000
 """Most characters of a text, three times the longest novels in one volume, and of an id, which may be a prompt."""
@@ -100,7 +107,8 @@ def parse_records(
     may_repeat_ids: bool,
 ) -> Iterator[Document]:
     """Convert records to documents; see `parse_with_records`."""
-    parsed = parse_with_records(records, provenance, valid_share, test_share, one_section, may_repeat_ids)
+    selection = Selection(one_section=one_section)
+    parsed = parse_with_records(records, provenance, valid_share, test_share, may_repeat_ids, selection)
     return (document for document, _ in parsed)
 
 
@@ -109,9 +117,8 @@ def parse_with_records(
     provenance: Provenance,
     valid_share: float,
     test_share: float,
-    one_section: bool,
     may_repeat_ids: bool,
-    straighten_typography: bool = False,
+    selection: Selection,
 ) -> Iterator[tuple[Document, Record]]:
     """Convert records to documents, each with its record.
 
@@ -121,8 +128,8 @@ def parse_with_records(
     ----------
     may_repeat_ids
         Whether several texts may have one id of the user's: texts of one prompt (`document_keys.number_sample`).
-    straighten_typography
-        Whether marks are replaced by those of a keyboard.
+    selection
+        How texts are read: its `one_section`, `straighten_typography`, `keep_wrappers` and `detokenize`.
     """
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
@@ -130,9 +137,9 @@ def parse_with_records(
     provenance.source["headings"] = headings
     unique = UniqueIds()
     for given in records:
-        record = _normalised(given, provenance)
-        split = _split(record, one_section)
-        if straighten_typography:
+        record = _normalised(given, provenance, selection)
+        split = _split(record, selection.one_section)
+        if selection.straighten_typography:
             record, split = _straighten(record, split, provenance)
         split.removed.extend(record.removed)
         counts.add_removed(split, provenance)
@@ -194,16 +201,41 @@ def _optional_string(record: Record, name: str) -> str | None:
     return value or None
 
 
-def _normalised(record: Record, provenance: Provenance) -> Record:
-    """Return a record with composed characters and without hard wraps; count changes in the provenance's source."""
+def _normalised(record: Record, provenance: Provenance, selection: Selection) -> Record:
+    """Return a record with composed characters, without wrapping and hard wraps; count changes in the provenance."""
     for text in _strings(record.fields):
         _require_text(text, record.where)
     composed = compose(record.fields)
-    fields = {name: _join(value) if name in ("text", "sections") else value for name, value in composed.items()}
-    for entry, changed in ((NOT_COMPOSED, composed != record.fields), (HARD_WRAPPED, fields != composed)):
+    unwrapped, removed = composed, record.removed
+    if isinstance(composed.get("text"), str) and not selection.one_section:
+        unwrapped, kinds = _unwrapped(composed, provenance, selection)
+        removed = (*kinds, *removed)
+    fields = {name: _join(value) if name in ("text", "sections") else value for name, value in unwrapped.items()}
+    for entry, changed in ((NOT_COMPOSED, composed != record.fields), (HARD_WRAPPED, fields != unwrapped)):
         if changed:
             provenance.source[entry] = provenance.source.get(entry, 0) + 1
-    return replace(record, fields=fields)
+    return replace(record, fields=fields, removed=removed)
+
+
+def _unwrapped(
+    fields: dict[str, Any], provenance: Provenance, selection: Selection
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields of a record without what surrounds its text, and the kinds that were taken off."""
+    text, removed, title = fields["text"].replace("\r\n", "\n").replace("\r", "\n"), list[str](), None
+    if not selection.keep_wrappers:
+        text, removed, title = unwrap(text)
+    if selection.detokenize and (plain := detokenize(text)) != text:
+        text, removed = plain, [*removed, BLANKS]
+    said = {MENTIONED: not selection.keep_wrappers and mentions_tokens(text), TOKENISED: is_tokenised(text)}
+    for kind in (kind for kind, is_said in said.items() if is_said):
+        count_said(provenance, kind)
+    return fields | {"text": text} | ({"title": title} if title and not fields.get("title") else {}), removed
+
+
+def count_said(provenance: Provenance, kind: str) -> None:
+    """Count a text of a kind that is told to the user."""
+    counts = provenance.source.setdefault(SAID, {})
+    counts[kind] = counts.get(kind, 0) + 1
 
 
 def _straighten(record: Record, split: SplitText, provenance: Provenance) -> tuple[Record, SplitText]:

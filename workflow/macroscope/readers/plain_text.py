@@ -1,18 +1,14 @@
-"""Plain text: tidying, joining of hard-wrapped lines, and removal of what wraps a document.
-
-Language models and static-site generators write such wrapping; left in place, it hides the document's headings.
+"""Plain text: tidying, and joining of hard-wrapped lines.
 
 In a paragraph that was broken greedily, no line could also hold the first word of the next one. Lines of verse, lists,
 dialogue and sentences on lines of their own do not have this property.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 from unicodedata import normalize
-
-from macroscope.natural_language.words import count_words
 
 _SPACES = re.compile(r"[^\S\n]+")
 _LINE_BREAKS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -50,78 +46,6 @@ def join_lines(lines: Iterable[str]) -> str:
     return "\n".join(line for line in tidied if line)
 
 
-FRONT_MATTER, REASONING, FENCE = "YAML front matter", "a reasoning block (<think>)", "an outer code fence"
-_KEY = re.compile(r"[\w-]+:")
-_OF_FRONT_MATTER = re.compile(r"[\w-]+:|[ \t#-]|$")
-"""Beginning of a line of front matter: a key, a list or an indented value, a comment, nothing."""
-_REASONING = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
-_OPENING_FENCE = re.compile(
-    r"^(?P<fence>`{3,}|~{3,})[ \t]*(?:markdown|md|mediawiki|wikitext|wiki|text|txt)[ \t]*\n", re.MULTILINE
-)
-LONGEST_PREAMBLE = 60
-"""Words before a document up to which they are about it ("Sure! Here is the article:"), and not a part of it."""
-
-
-def unwrap(text: str) -> tuple[str, list[str]]:
-    r"""Take off the wrapping at the beginning of a text, and the end of an outer code fence.
-
-    Parameters
-    ----------
-    text
-        Text with lines that end with "\n".
-
-    Returns
-    -------
-    str
-        The text without it.
-    list of str
-        Kinds of wrapping that were taken off.
-    """
-    removed = []
-    if match := _REASONING.match(text):
-        text = text[match.end() :]
-        removed.append(REASONING)
-    match = _OPENING_FENCE.search(text)
-    if match and is_preamble(text[: match.start()]):
-        text = text[: match.start()] + _without_closing_fence(text[match.end() :], match["fence"])
-        removed.append(FENCE)
-    without = _without_front_matter(text)
-    if without is not None:
-        text = without
-        removed.append(FRONT_MATTER)
-    return text, removed
-
-
-def is_preamble(text: str) -> bool:
-    """Return whether a text before a document is short enough not to be a part of it; it may be empty."""
-    return count_words(text) <= LONGEST_PREAMBLE
-
-
-def _without_front_matter(text: str) -> str | None:
-    """Return a text without the front matter that it begins with; None if it has none."""
-    lines = text.lstrip().split("\n")
-    if lines[0].rstrip() != "---":
-        return None
-    for number, line in enumerate(lines[1:], 1):
-        if line.rstrip() in ("---", "..."):
-            return "\n".join(lines[number + 1 :]) if any(map(_KEY.match, lines[1:number])) else None
-        if not _OF_FRONT_MATTER.match(line):
-            return None
-    return None
-
-
-def _without_closing_fence(text: str, fence: str) -> str:
-    """Return a text without the line that closes the outer fence; a text may be cut before it.
-
-    The fences of the code inside come in pairs, so an odd number has the outer one at its end.
-    """
-    lines = text.split("\n")
-    fences = [number for number, line in enumerate(lines) if line.startswith(fence)]
-    if len(fences) % 2:
-        del lines[fences[-1]]
-    return "\n".join(lines)
-
-
 WIDEST = 120
 """Characters of the longest line that counts as broken."""
 NARROWEST = 40
@@ -144,15 +68,13 @@ def join_hard_wraps(text: str) -> str:
     Parameters
     ----------
     text
-        Text with lines that end with "\n"; blank lines separate paragraphs.
+        Text with lines that end with "\n"; blank lines separate paragraphs. Parts of it may have widths of their own.
     """
     lines = text.split("\n")
     stripped = [line.rstrip() for line in lines]
-    width = max(map(len, stripped))
-    if not NARROWEST <= width <= WIDEST:
-        return text
     breaks = [number for number, pair in enumerate(pairwise(stripped)) if _is_within_paragraph(*pair)]
-    full = {number for number in breaks if len(stripped[number]) + 1 + _first_word(stripped[number + 1]) > width}
+    widths = _widths(stripped, breaks)
+    full = {number for number in breaks if _is_full(stripped, number, widths[number])}
     if len(breaks) < FEWEST or len(full) < LEAST_SHARE * len(breaks):
         return text
     ends = sum(bool(_END.search(stripped[number])) for number in breaks)
@@ -166,6 +88,37 @@ def join_hard_wraps(text: str) -> str:
         else:
             joined.append(line)
     return "\n".join(joined)
+
+
+def _widths(lines: Sequence[str], breaks: Sequence[int]) -> dict[int, int]:
+    """Return the width to which the line before each break was filled.
+
+    It is that of its paragraph, if this has enough breaks to tell; else of the last one before it, or the first after
+    it, that has; or, if none has, the longest of all lines.
+    """
+    paragraphs: list[list[int]] = []
+    for number in breaks:
+        if paragraphs and paragraphs[-1][-1] == number - 1:
+            paragraphs[-1].append(number)
+        else:
+            paragraphs.append([number])
+    longest = [max(len(lines[number]) for number in (*each, each[-1] + 1)) for each in paragraphs]
+    tells = [
+        len(each) >= FEWEST and all(_is_full(lines, number, width) for number in each)
+        for each, width in zip(paragraphs, longest, strict=True)
+    ]
+    told = [width for width, is_told in zip(longest, tells, strict=True) if is_told]
+    present = told[0] if told else max(longest, default=0)
+    widths: dict[int, int] = {}
+    for each, width, is_told in zip(paragraphs, longest, tells, strict=True):
+        present = width if is_told else present
+        widths |= dict.fromkeys(each, max(width, present))
+    return widths
+
+
+def _is_full(lines: Sequence[str], number: int, width: int) -> bool:
+    """Return whether the next line's first word would not have fitted into a line of this width."""
+    return NARROWEST <= width <= WIDEST and len(lines[number]) + 1 + _first_word(lines[number + 1]) > width
 
 
 def _is_within_paragraph(line: str, following: str) -> bool:

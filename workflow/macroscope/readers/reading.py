@@ -15,10 +15,11 @@ from macroscope.documents import Count, Document, Provenance, keep, require_whol
 from macroscope.errors import MacroscopeError
 from macroscope.readers.folders import find_layouts
 from macroscope.readers.formats.declaration import Answer
-from macroscope.readers.formats.plain import DOCUMENTS
+from macroscope.readers.formats.table import DOCUMENTS
 from macroscope.readers.layout import Layout
-from macroscope.readers.parsing import Record, parse_with_records
-from macroscope.readers.selection import MissingField, Selection
+from macroscope.readers.parsing import CUT, MENTIONED, SAID, STATED, TOKENISED, Record, count_said, parse_with_records
+from macroscope.readers.paths import MissingField
+from macroscope.readers.selection import Selection
 
 READ_AS = "read_as"
 REMARKS = "remarks"
@@ -77,8 +78,19 @@ def _parse(
     records: Iterable[Record], provenance: Provenance, valid_share: float, test_share: float, selection: Selection
 ) -> Iterator[tuple[Document, Record]]:
     may_repeat_ids = selection.authors == "models"
-    how = (selection.one_section, may_repeat_ids, selection.straighten_typography)
-    return parse_with_records(records, provenance, valid_share, test_share, *how)
+    return parse_with_records(records, provenance, valid_share, test_share, may_repeat_ids, selection)
+
+
+def describe_said(provenance: Provenance) -> list[str]:
+    """Return sentences about what stays in texts, and about cut ones."""
+    counts = provenance.source.get(SAID, {})
+    sentences = {
+        CUT: f"{counts.get(CUT, 0):,} of {counts.get(STATED, 0):,} texts were cut at a limit, as their records say",
+        TOKENISED: f"blanks before punctuation, as in tokenised text, in {counts.get(TOKENISED, 0):,} texts;"
+        " --detokenize removes them",
+        MENTIONED: f"control tokens within sentences stay, in {counts.get(MENTIONED, 0):,} texts",
+    }
+    return [sentence for kind, sentence in sentences.items() if counts.get(kind)]
 
 
 FileNamer = Callable[[Path], str]
@@ -132,6 +144,8 @@ def _records(paths: Sequence[Path], selection: Selection, names: FileNamer, prov
                 count.kept += 1
             if selection.distinct and not keep(repeated, _is_new(answer, seen)):
                 continue
+            for kind in [STATED] * (answer.is_cut is not None) + [CUT] * bool(answer.is_cut):
+                count_said(provenance, kind)
             if answer.model is not None:
                 models[answer.model] += 1
                 provenance.source[MODELS] = models
@@ -151,7 +165,7 @@ def _records_of_file(layout: Layout, selection: Selection, name_in_ids: str) -> 
     for number, row in layout.rows.read(layout.wanted):
         where = f"{layout.path}, {unit} {number}" if unit else str(layout.path)
         try:
-            answers = [answer for answer in layout.format.answers(row) if selection.includes(answer)]
+            answers = [answer for answer in layout.answers(row) if selection.includes(answer)]
         except MissingField as error:
             raise layout.missing(str(error), where) from None
         default_id = f"{name_in_ids}-{number}" if unit else name_in_ids

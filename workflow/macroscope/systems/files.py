@@ -33,6 +33,7 @@ KIND = Kind(
             ":import_texts",
             inputs="files corpus system",
             options="files one_section fields only_model separator straighten_typography dataset splits",
+            version=2,
         ),
     },
 )

@@ -14,14 +14,13 @@ from macroscope.readers.containers.tables import SUFFIXES as SPREADSHEET_SUFFIXE
 from macroscope.readers.containers.tables import is_delimited, open_delimited, open_spreadsheet
 from macroscope.readers.containers.texts import (
     ARTICLE_BEGINNING,
-    SUBTITLE_SUFFIXES,
     open_articles,
-    open_subtitles,
     open_text,
 )
 from macroscope.readers.containers.unreadable import describe_unreadable
 
-TEXT_SUFFIXES = (".txt", ".md", ".markdown", *SUBTITLE_SUFFIXES)
+SUBTITLE_SUFFIXES = (".srt", ".vtt")
+TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".wp_target", *SUBTITLE_SUFFIXES)
 FORMATS_READ = (
     "JSON Lines (.jsonl), JSON (.json), Parquet (.parquet), Arrow (.arrow, .feather), CSV (.csv, .tsv), spreadsheets"
     " (.xlsx, .ods), the files of a harness, texts (.txt, .md), or a folder of such files"
@@ -77,8 +76,6 @@ def find_rows(path: Path, named: Collection[str] = (), separator: str | None = N
     """Return the rows of a file, or None if its format is unknown."""
     require_regular(path)
     name = without_suffix(path.name)
-    if name.endswith(SUBTITLE_SUFFIXES):
-        return open_subtitles(path)
     if name.endswith(TEXT_SUFFIXES):
         return open_text(path, separator)
     if name.endswith(_TABLE_SUFFIXES):

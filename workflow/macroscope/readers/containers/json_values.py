@@ -18,7 +18,6 @@ from macroscope.readers.archives import open_member, open_zip, read_member
 from macroscope.readers.compression import open_bytes, read_all
 from macroscope.readers.containers.rows import NumberedRows, Rows
 from macroscope.readers.formats import find_records
-from macroscope.readers.formats.evaluations import SAMPLES
 from macroscope.readers.records import parse_values, read_bounded_lines
 
 
@@ -137,7 +136,7 @@ def _column(value: Any) -> tuple[list[Any], list[Any]] | None:
     return (keys, values) if values and not any(isinstance(item, dict | list) for item in values) else None
 
 
-LOG_SUFFIX = ".eval"
+LOG_SUFFIX, _SAMPLES = ".eval", "samples"
 _NUMBER = re.compile(r"\d+")
 
 
@@ -167,7 +166,7 @@ def _read_log(path: Path) -> NumberedRows:
 
 
 def _is_sample(name: str) -> bool:
-    return name.startswith(f"{SAMPLES}/") and name.endswith(".json")
+    return name.startswith(f"{_SAMPLES}/") and name.endswith(".json")
 
 
 def _natural(name: str) -> Any:

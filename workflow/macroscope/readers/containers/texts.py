@@ -65,6 +65,9 @@ _END = re.compile("|".join(map(re.escape, _ENDS)))
 _RULE = re.compile(r"([-=*#_~+%])\1{2,}$")
 """Line that may separate texts: three or more of one mark."""
 _BLOCK = 1 << 20
+_LINE_BREAK = "<newline>"
+_SOURCE, _TARGET = ".wp_source", ".wp_target"
+"""Mark of a line break inside of a text that is a line; suffixes of WritingPrompts' files of prompts and of stories."""
 _FEW_FILES, _MANY_LINES = 20, 20
 """Numbers of files, too few to be compared as one text each, and of lines, more than most texts have."""
 
@@ -83,7 +86,9 @@ def open_text(path: Path, separator: str | None) -> Rows:
         return Rows(unit, lambda _: _split_at(path, separator), (f"texts are separated by {_name(separator)}",))
     if is_chat(path):
         return open_chat(path)
-    end = _find_end(path)
+    if _find_first(path, (_LINE_BREAK,)) is not None:
+        return Rows("line", lambda _: _read_stories(path), (f"each line is a text, since {_LINE_BREAK} is in them",))
+    end = _find_first(path, _ENDS)
     if end is None:
         return Rows("", lambda _: iter([(1, {"text": _read_text(path)})]))
     return Rows("text", lambda _: _split(path), (f"texts are separated by {end}",))
@@ -169,9 +174,17 @@ def _split(path: Path) -> NumberedRows:
         yield number, {"text": text}
 
 
-def _find_end(path: Path) -> str | None:
-    """Return the first of the tokens that a file holds; None if it holds none."""
-    ends = [end.encode() for end in _ENDS]
+def _read_stories(path: Path) -> NumberedRows:
+    """Stream the lines of a file; their prompts are those of WritingPrompts' file of prompts, if it is beside it."""
+    source = path.with_name(path.name.replace(_TARGET, _SOURCE))
+    prompts = {} if source == path or not source.is_file() else dict(read_numbered_lines(source))
+    for number, row in _split_at(path, LINE):
+        yield number, row | ({"prompt": prompts[number]} if number in prompts else {})
+
+
+def _find_first(path: Path, tokens: Sequence[str]) -> str | None:
+    """Return the first of some tokens that a file holds; None if it holds none."""
+    ends = [end.encode() for end in tokens]
     rest = b""
     try:
         with open_bytes(path) as stream:
@@ -250,28 +263,3 @@ def _article(fields: dict[str, str], lines: list[str]) -> dict[str, Any]:
     if lines and title is not None and lines[0].strip() == title:
         del lines[0]
     return {"id": fields.get("id"), "title": title, "text": "\n".join(lines)}
-
-
-SUBTITLE_SUFFIXES = (".srt", ".vtt")
-_TIMES = re.compile(r"\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->")
-_MARKS = re.compile(r"</?[a-z][^>]*>|<\d[\d:.]*>|\{\\[^}]*\}", re.IGNORECASE)
-"""Tags of type and of speakers, times inside of a line, and positions ({\\an8})."""
-
-
-def open_subtitles(path: Path) -> Rows:
-    """Return what is said in a file of subtitles, as one text."""
-    remark = "subtitles without their numbers and times, joined into one text per file"
-    return Rows("", lambda _: iter([(1, {"text": _read_subtitles(path)})]), (remark,))
-
-
-def _read_subtitles(path: Path) -> str:
-    said: list[str] = []
-    is_said = False  # the lines after times, up to a blank line; notes, styles and numbers have no times
-    for _, line in read_numbered_lines(path):
-        if _TIMES.match(line):
-            is_said = True
-        elif not line.strip():
-            is_said = False
-        elif is_said and (words := _MARKS.sub("", line).strip()):
-            said.append(words)
-    return " ".join(said)

@@ -1,10 +1,11 @@
 """Files that are not read: what they are, by suffix or first bytes, and how to convert them."""
 
+import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-_PANDOC = "pandoc {file} -o {stem}.md"
+_PANDOC = "pandoc -t gfm-raw_html --wrap=none -s {file} -o {stem}.md"
 _IN_PYTHON = "in Python, `macroscope.compare` takes lists of strings and data frames"
 
 
@@ -38,15 +39,29 @@ _KINDS = (
     _Kind("rich text", (".rtf",), (b"{\\rtf",), _PANDOC),
     _Kind("HTML", (".html", ".htm", ".xhtml"), (b"<!doctype html", b"<html"), _PANDOC),
     _Kind("LaTeX", (".tex",), (b"\\documentclass",), _PANDOC),
-    _Kind("marked-up text", (".rst", ".org", ".textile", ".adoc"), (), _PANDOC),
+    _Kind("marked-up text", (".rst", ".org", ".textile"), (), _PANDOC),
     _Kind("PDF", (".pdf",), (b"%pdf",), "pdftotext -nopgbrk {file} {stem}.txt"),
     _Kind(
         "an old Word document",
         (".doc",),
         (b"\xd0\xcf\x11\xe0",),
-        "libreoffice --headless --convert-to docx {file} && pandoc {stem}.docx -o {stem}.md",
+        f"libreoffice --headless --convert-to docx {{file}} && {_PANDOC.replace('{file}', '{stem}.docx')}",
     ),
     _Kind("mail", (".mbox", ".eml", ".msg"), (b"from ", b"return-path:"), advice="write the bodies as JSON Lines"),
+    _Kind("a JATS article", (".nxml",), (b"<article", b"<!doctype article"), _PANDOC.replace("-t", "-f jats -t")),
+    _Kind(
+        "a dump of MediaWiki",
+        (),
+        (b"<mediawiki",),
+        advice="its articles are a corpus in a config for `macroscope run`: {{source: wikipedia, files: [{file}]}}",
+    ),
+    _Kind("a JATS article", (".nxml",), (b"<article", b"<!doctype article"), _PANDOC.replace("-t", "-f jats -t", 1)),
+    _Kind(
+        "a dump of MediaWiki",
+        (),
+        (b"<mediawiki",),
+        advice="a config for `macroscope run` names it as a corpus: {{source: wikipedia, files: [{file}]}}",
+    ),
     _Kind("XML", (".xml",), (b"<?xml",), advice="write the texts as JSON Lines"),
     _Kind("YAML", (".yaml", ".yml"), advice="write it as JSON"),
     _Kind(
@@ -61,6 +76,7 @@ _KINDS = (
         "an archive", (".zip", ".tar", ".tgz", ".7z", ".rar"), (b"pk\x03\x04",), advice="unpack it, and give its files"
     ),
 )
+_PROLOGUE = re.compile(rb"\A\s*(?:<\?xml[^>]*\?>|<!--.*?-->|\s)*", re.DOTALL)
 _TEXT_MARKS = frozenset(b"\t\n\r\x0c\x1b")
 """Control characters that texts may hold."""
 
@@ -73,14 +89,18 @@ def describe_unreadable(path: Path, beginning: bytes) -> str:
     beginning
         Its first bytes.
     """
-    start = beginning.lstrip()[:32].lower()
-    kind = next((kind for kind in _KINDS if path.name.lower().endswith(kind.suffixes)), None)
-    kind = kind or next((kind for kind in _KINDS if start.startswith(kind.beginnings)), None)
+    starts = tuple(start.lstrip()[:32].lower() for start in (beginning, _PROLOGUE.sub(b"", beginning)))
+    kind = next((kind for kind in _KINDS if _is_of(kind, path.name.lower(), starts)), None)
     if kind is None:
         return f"{path.name} looks like plain text: call it {path.name}.txt" if _is_text(beginning) else ""
     file, stem = shlex.quote(path.name), shlex.quote(path.stem)
-    what = kind.advice or f"convert it first, for example with `{kind.command.format(file=file, stem=stem)}`"
+    command = f"convert it first, for example with `{kind.command}`"
+    what = (kind.advice or command).format(file=file, stem=stem)
     return f"{path.name} is {kind.name}, which is not read; {what}"
+
+
+def _is_of(kind: _Kind, name: str, starts: tuple[bytes, ...]) -> bool:
+    return name.endswith(kind.suffixes) or any(start.startswith(kind.beginnings) for start in starts)
 
 
 def _is_text(beginning: bytes) -> bool:

@@ -1,35 +1,20 @@
-"""Declaration of a format: how records are recognised, and which fields are the prompt and the text."""
+"""Declaration of a format, a row of a table: how records are recognised, and which fields hold the text and others."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-
-def fitting_names(pattern: str, names: Iterable[str]) -> list[str]:
-    """Return the names that fit a pattern with `*`, in their order; none for a pattern without one."""
-    if "*" not in pattern:
-        return []
-    fitting = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
-    return [name for name in names if fitting.fullmatch(name)]
-
-
-def number_pattern(name: str, names: Collection[str]) -> str | None:
-    """Return the pattern of a name that ends in a number, if it fits the names with the other numbers and no further.
-
-    The numbers begin with 0 or 1, and none is missing: `gpt3` and `gpt4` are two models, not two texts of one.
-    """
-    stem = name.rstrip("0123456789")
-    numbers = [fitting.removeprefix(stem) for fitting in fitting_names(f"{stem}*", names)]
-    if len(numbers) < 2 or not all(map(str.isdecimal, numbers)):
-        return None
-    first = min(map(int, numbers))
-    is_whole = first in (0, 1) and sorted(map(int, numbers)) == list(range(first, first + len(numbers)))
-    return f"{stem}*" if is_whole else None
-
+from macroscope.readers.messages import Turn, as_messages, content_of, split_chat, transcript_of
+from macroscope.readers.paths import as_list, get, is_value, look_up
 
 Fields = Mapping[str, Any]
 """A record: a JSON object, or a row of a table."""
+HUMAN = "human"
+"""Name of the model in records of people's texts."""
+_CUT = "finish_reason|stop_reason|finishReason|done_reason|truncated|is_truncated|metadata.finish_reason"
+"""Fields that say whether a text was cut, in records of any format."""
+_CUT_VALUES = "length|max_tokens|MAX_TOKENS|max_length|model_length|max_output_tokens|true|True"
 
 
 @dataclass(frozen=True)
@@ -52,6 +37,8 @@ class Answer:
         Further fields of a document: `title`, `sections`, `section_names`, `split`, `label`, `original`.
     left_out
         Kind of the text if its format does not count it as anybody's, for the counts of what was left out; else empty.
+    is_cut
+        Whether the text was cut at a limit; None if the record does not say.
     """
 
     text: Any
@@ -61,6 +48,7 @@ class Answer:
     is_human: bool | None = None
     fields: Fields = field(default_factory=dict)
     left_out: str = ""
+    is_cut: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -71,89 +59,167 @@ class Format:
     ----------
     name
         Name for the user.
-    applies
-        Function that returns whether a record is of this format.
-    answers
-        Function that returns the texts of a record.
-    text, prompt, id, model
-        Names of the fields that hold these, for the user; empty if there is none.
+    marks
+        What a record of it has, separated by spaces: paths, with bars between alternatives; `path:kind` with a kind of
+        `_KINDS`; `path=value`.
+    text
+        Paths of the texts, separated by spaces: each is a text, or a list of them; a chat is its last answer.
+    prompt, id, model
+        Paths of these. Several parts of a prompt are joined; several models are those of several texts.
+    fields
+        Further fields of the document, as `title`, or `title=storytitle` if the record has another name.
+    human
+        Path among those of the text that holds people's texts, or `path=value` of their records; empty if none does.
+    only, others
+        `path=value` of the records to read, and the kind of the others, for the counts.
+    cut
+        Path that says whether a text was cut; default: common names.
+    join
+        What stands between the texts of a record, which are parts of one; None: they are several.
     reads
-        Further fields at the top of a record that are read, separated by spaces.
-    records
-        Function that returns the records inside of a JSON object that holds them all; None if the object is not one.
+        Further fields at the top of a record that are read.
+    records, holder
+        Path of the records inside of an object that holds them all, and the marks of this object.
+    read
+        Function that returns the texts of a record, if no path describes them.
+    is_certain
+        Whether no other format is possible, since no other program writes such keys.
     has_own_ids
         Whether ids are the user's: two different texts with one id are then an error. Otherwise, an id may come again,
         as with several samples per prompt.
+    is_named
+        Whether the user named the field of the text: it may have blanks in its name, and must exist.
     """
 
     name: str
-    applies: Callable[[Fields], bool]
-    answers: Callable[[Fields], Iterable[Answer]]
+    marks: str
     text: str
     prompt: str = ""
     id: str = ""
     model: str = ""
+    fields: str = ""
+    human: str = ""
+    only: str = ""
+    others: str = ""
+    cut: str = _CUT
+    join: str | None = None
     reads: str = ""
-    records: Callable[[Fields], Sequence[Any] | None] | None = None
+    records: str = ""
+    holder: str = ""
+    read: Callable[[Fields], Iterable[Answer]] | None = None
+    is_certain: bool = False
     has_own_ids: bool = False
+    is_named: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        """Return the paths of the texts."""
+        return [self.text] if self.is_named else self.text.split()
 
     @property
     def top_fields(self) -> set[str]:
         """Return the names of the fields at the top of a record that are read."""
-        named = f"{self.text} {self.prompt} {self.id} {self.model}".replace("[]", "")
-        return {name.partition(".")[0] for name in f"{named} {self.reads}".split()}
+        parts = [self.marks, self.prompt, self.id, self.model, self.only, self.cut, self.reads]
+        paths = [path for part in parts for path in part.replace("|", " ").split()]
+        paths += [field.rpartition("=")[2] for field in self.fields.split()]
+        paths += [path for text in self.texts for path in ([text] if self.is_named else text.split("|"))]
+        return {re.split(r"[.:=\[]", path, maxsplit=1)[0] for path in paths}
 
-    def describe(self, present: Collection[str]) -> str:
-        """Return what is taken as what, for the user, given the fields at the top of the records."""
-        bare = {name.strip("_") for name in present}
-        taken = {"text": self.text, "prompt": self.prompt, "id": self.id, "model": self.model}
+    def applies(self, record: Fields) -> bool:
+        """Return whether a record is of this format."""
+        return has_marks(record, self.marks)
+
+    def answers(self, record: Fields) -> Iterable[Answer]:
+        """Return the texts of a record."""
+        return _read(self, record) if self.read is None else self.read(record)
+
+    def describe(self, records: Sequence[Fields]) -> str:
+        """Return what is taken as what, for the user, given the first records."""
+        taken = {"text": self.texts, "prompt": self.prompt.split(), "id": self.id.split(), "model": self.model.split()}
         parts = []
         for what, paths in taken.items():
-            tops = {path: path.partition(".")[0].strip("[],") for path in paths.split()}
-            in_records = [path for path, top in tops.items() if top in bare or fitting_names(top, bare)]
-            if in_records:
-                parts.append(f"{what}: {' '.join(in_records).strip(',')}")
+            each = [path for alternatives in paths for path in alternatives.split("|")]
+            if present := [path for path in each if any(get(record, path) is not None for record in records)]:
+                parts.append(f"{what}: {', '.join(present)}")
         return f"{self.name} ({', '.join(parts)})" if parts else self.name
 
 
-def content_of(value: Any) -> str | None:
-    """Return the text of a message's content: a string, or a list of parts; parts that are not text are left out."""
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str | list) or value is None or content_of(value) is not None
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, Mapping),
+    "list": lambda value: isinstance(value, list),
+    "text": _is_text,
+    "chat": lambda value: bool(as_messages(value)),
+    "turns": lambda value: isinstance(value, list) and len(value) > 1 and all(isinstance(item, str) for item in value),
+}
+
+
+def has_marks(record: Fields, marks: str) -> bool:
+    """Return whether a record has all marks of a format; see `Format.marks`."""
+    return all(_has_mark(record, mark) for mark in marks.split())
+
+
+def _has_mark(record: Fields, mark: str) -> bool:
+    path, is_equal, value = mark.partition("=")
+    if is_equal:
+        return is_value(get(record, path), value)
+    path, _, kind = mark.partition(":")
+    alternatives = path.split("|")
+    if not kind:
+        return any(name in record or get(record, name) is not None for name in alternatives)
+    return any(
+        (name in record or get(record, name) is not None) and _KINDS[kind](get(record, name)) for name in alternatives
+    )
+
+
+def _read(fmt: Format, record: Fields) -> Iterator[Answer]:
+    """Stream the texts that a format's paths name."""
+    values = [look_up(record, path) if fmt.is_named else get(record, path) for path in fmt.texts]
+    turns = [(place, turn) for place, value in enumerate(values) if value is not None for turn in turns_of(value)]
+    if fmt.join is not None:
+        pieces = [turn.text.strip() if fmt.join else turn.text for _, turn in turns if isinstance(turn.text, str)]
+        turns = [(0, Turn(None, fmt.join.join(pieces) or None, None))]
+    turns = turns or [(0, Turn(None, None, None))]
+    prompt = "\n\n".join(filter(None, (transcript_of(get(record, path)) for path in fmt.prompt.split()))) or None
+    models = [as_name(get(record, path)) for path in fmt.model.split()]
+    left_out = fmt.others if fmt.only and not _has_mark(record, fmt.only) else ""
+    cut = as_list(get(record, fmt.cut))
+    for number, (place, turn) in enumerate(turns):
+        is_human = (
+            (_has_mark(record, fmt.human) if "=" in fmt.human else fmt.texts[place] == fmt.human) if fmt.human else None
+        )
+        model = models[place if len(models) > 1 else 0] if models else None
+        yield Answer(
+            turn.text,
+            turn.prompt or prompt,
+            as_id(get(record, fmt.id)),
+            None if is_human else model or as_name(turn.model),
+            is_human,
+            further_fields(fmt, record),
+            left_out,
+            is_value(cut[number if len(cut) == len(turns) else 0], _CUT_VALUES) if cut else None,
+        )
+
+
+def further_fields(fmt: Format, record: Fields) -> dict[str, Any]:
+    """Return the further fields of a document that a record has, apart from its text and prompt."""
+    taken = {*fmt.texts, *fmt.prompt.replace("|", " ").split()}
+    named = [(name.partition("=")[0], name.rpartition("=")[2]) for name in fmt.fields.split()]
+    return {name: record[field] for name, field in named if field in record and field not in taken}
+
+
+def turns_of(value: Any) -> list[Turn]:
+    """Return the texts of a value: of a string, an object with a content, a list of these, or a chat's last answer."""
     if isinstance(value, list):
-        parts = [part.get("text") for part in value if isinstance(part, dict) and "reasoning" not in part]
-        parts += [part for part in value if isinstance(part, str)]
-        return "\n\n".join(part for part in parts if isinstance(part, str)) or None
-    return value if isinstance(value, str) else None
-
-
-def transcript_of(messages: Any) -> str | None:
-    """Return the contents of messages as one prompt; a prompt that is a string as it is."""
-    if isinstance(messages, list):
-        contents = [content_of(message.get("content")) for message in messages if isinstance(message, dict)]
-        return "\n\n".join(content for content in contents if content) or None
-    return messages if isinstance(messages, str) else None
-
-
-def get(record: Any, path: str) -> Any:
-    """Return the value at a path of keys and numbers of items, such as "result.completions.0"; None if it is absent."""
-    for step in path.split("."):
-        if isinstance(record, Mapping):
-            record = record.get(step)
-        elif isinstance(record, list) and step.isdecimal() and int(step) < len(record):
-            record = record[int(step)]
-        else:
-            return None
-    return record
-
-
-def as_list(value: Any) -> list[Any]:
-    """Return a list as it is, None as an empty list, any other value as its only item."""
-    return value if isinstance(value, list) else [] if value is None else [value]
-
-
-def has_objects(record: Fields, field: str, *keys: str) -> bool:
-    """Return whether a field is one object or a list of objects, each with one of some keys."""
-    items = as_list(record.get(field))
-    return bool(items) and all(isinstance(item, dict) and not item.keys().isdisjoint(keys) for item in items)
+        if messages := as_messages(value):
+            return [split_chat(messages)]
+        if value and all(isinstance(item, dict) and "type" in item for item in value):  # parts of one content
+            return [Turn(None, content_of(value), None)]
+        return [turn for item in value for turn in turns_of(item)] or [Turn(None, None, None)]
+    return [Turn(None, content_of(value) if isinstance(value, dict) else value, None)]
 
 
 def as_id(value: Any) -> str | int | None:
@@ -161,6 +227,12 @@ def as_id(value: Any) -> str | int | None:
     return value if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
 
 
-def as_text(value: Any) -> str | None:
-    """Return a string as it is, None for anything else."""
-    return value if isinstance(value, str) else None
+def as_name(value: Any) -> str | None:
+    """Return the name of a model: a string, a whole number, the only item of a list, an object's id; else None."""
+    if isinstance(value, list) and len(value) == 1:
+        return as_name(value[0])
+    if isinstance(value, Mapping):
+        return as_name(get(value, "id|name|model|label"))
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
