@@ -14,7 +14,7 @@ import pytest
 
 from macroscope.errors import IN_PART, MacroscopeError
 from macroscope.files import REPOSITORY
-from macroscope.missing import UNFINISHED
+from macroscope.gaps import UNFINISHED
 from macroscope.reporting.finished_runs import find_run
 
 from ..plugins import CRITIC, WORK, write_package

@@ -97,7 +97,7 @@ def test_a_run_judges_by_it(python, tmp_path):
     run.config["systems"] = {"mine": run.config["systems"]["mine"]}
     run.config["comparisons"] = [{"corpus": "real", "systems": ["mine"], "critics": ["questions"]}]
     run.config["critics"] = {"questions": {"marks": "?؟"}}
-    run.config["not_asked"] = [{"corpus": "real", "critic": "strings", "reason": "needs more texts"}]
+    run.config["gaps"] = [{"corpus": "real", "critic": "strings", "reason": "needs more texts"}]
     run.save()
     arguments = ("--snakefile", run.checkout / "Snakefile", "--configfile", run.work / "config.yaml", "--cores", "2")
     done = call(python, "-m", "snakemake", *arguments, cwd=run.work)
@@ -106,11 +106,11 @@ def test_a_run_judges_by_it(python, tmp_path):
     table = pd.read_csv(results / "tables" / "statistics.csv")
     assert set(table["critic"]) == {"questions"}
     assert table["signature"].str.contains(r"critic:questions\|marks:\?؟").all()
-    cells = pd.read_csv(results / "tables" / "scorecard.csv", keep_default_na=False).query("verdict == 'not asked'")
+    cells = pd.read_csv(results / "tables" / "scorecard.csv", keep_default_na=False).query("verdict == 'skipped'")
     assert cells[["critic", "system", "reason"]].to_numpy().tolist() == [
         ["strings", system, "needs more texts"] for system in ("split_half", "mine")
     ]
-    assert "\nstrings: not asked: needs more texts.\n" in (results / "report.html").read_text()
+    assert "\nstrings: skipped: needs more texts.\n" in (results / "report.html").read_text()
     assert "How often the texts ask" in (results / "pages" / "critic.questions.real.html").read_text()
     assert yaml.safe_load((results / "config.json").read_text())["critics"]["questions"] == {"marks": "?؟"}
     dry = call(python, "-m", "snakemake", "--dry-run", *arguments, cwd=run.work)

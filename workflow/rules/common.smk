@@ -9,7 +9,7 @@ if IS_MAIN:
 
 from macroscope.errors import IN_PART, MacroscopeError
 from macroscope.files import require_folder, write_json
-from macroscope.missing import count_attempts
+from macroscope.gaps import count_attempts
 from macroscope.strict_yaml import read_yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.settings.types import DeploymentMethod

@@ -19,7 +19,7 @@ from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakema
 from macroscope.execution.slurm import check_no_jobs_left
 from macroscope.execution.snakemake_command import SECOND_PASS
 from macroscope.engine.steps import modules_of_jobs
-from macroscope.missing import UNFINISHED, describe_missing, note_attempt, read_missing
+from macroscope.gaps import UNFINISHED, describe_missing, note_attempt, read_missing
 from macroscope.plan.second_pass import without_failed
 
 os.environ.update(caches(Path.cwd()) | waiting())
@@ -104,8 +104,8 @@ def plan_second_pass():
     if finished is None:
         return
     extra = Path(os.environ.get(SECOND_PASS) or f"logs/{finished.run}/missing.json")
-    write_json(extra, {"missing": [entry.model_dump() for entry in finished.missing]})
-    names = ", ".join(entry.name for entry in finished.missing)
+    write_json(extra, {"gaps": [entry.model_dump() for entry in finished.gaps]})
+    names = ", ".join(entry.name for entry in finished.failed)
     configs = " ".join(map(str, [*workflow.overwrite_configfiles, extra]))
     how = "" if SECOND_PASS in os.environ else f": snakemake --configfile {configs}"
     print(f"Second pass, for the report without {names}{how}", file=sys.stderr)
@@ -119,7 +119,7 @@ onsuccess:
         print(plan.where_to_look(), file=sys.stderr)
     times = times_by_rule(Path("logs") / plan.config.run)
     print(render_times(times), file=sys.stderr)
-    if not plan.config.missing:
+    if not plan.config.failed:
         Path(plan.results, FINISHED).unlink(missing_ok=True)
     folders = [
         Path(plan.results, name) for name in ("tables", "figures", "sensitivity")

@@ -10,10 +10,10 @@ import macroscope
 from macroscope import MacroscopeError
 from macroscope.api.result import Comparison
 from macroscope.config.schema import load_config, parse_config
-from macroscope.missing import Missing, write_missing
+from macroscope.gaps import FAILED, SKIPPED, Gap, write_missing
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan import Plan
-from macroscope.reporting.scorecard import COLUMNS, FAILED, INCONCLUSIVE, NOT_ASKED, UNLIKE, build_scorecards
+from macroscope.reporting.scorecard import COLUMNS, INCONCLUSIVE, UNLIKE, build_scorecards
 from macroscope.reporting.scorecard_text import render_html
 from macroscope.tables import write_csv
 
@@ -31,7 +31,7 @@ EMPTY_CELLS = [
     ("wiki", system, *cell)
     for system in ("lm<b>", SPLIT_HALF)
     for cell in (
-        ("coherence", NOT_ASKED, "needs titles", "it needs 20 titles"),
+        ("coherence", SKIPPED, "needs titles", "it needs 20 titles"),
         ("topics", FAILED, "", "too few words; see a.log"),
     )
 ]
@@ -58,7 +58,7 @@ def finished(tmp_path, monkeypatch):
     folder = tmp_path / "results" / "judged"
     for name in ("tables", "pages", "reader", "figures"):
         (folder / name).mkdir(parents=True)
-    plan = Plan(parse_config(CONFIG | {"not_asked": [LEFT_OUT]}))
+    plan = Plan(parse_config(CONFIG | {"gaps": [LEFT_OUT]}))
     (folder / "config.json").write_text(plan.effective_json())
     (folder / "report.html").write_text("the report")
     empty = pd.DataFrame(EMPTY_CELLS, columns=["corpus", "system", "critic", "verdict", "reason", "explanation"])
@@ -67,7 +67,7 @@ def finished(tmp_path, monkeypatch):
     write_csv(pd.DataFrame({"system": ["lm"]}), folder / "tables" / "statistics.csv")
     warnings = pd.DataFrame([("tendencies", "wiki", "T", "Beware.")], columns=["critic", "corpus", "title", "warning"])
     write_csv(warnings, folder / "tables" / "warnings.csv")
-    write_missing([Missing(corpus="wiki", critic="topics", reason="too few words")], folder / "tables")
+    write_missing([Gap(kind=FAILED, corpus="wiki", critic="topics", explanation="too few words")], folder / "tables")
     return tmp_path
 
 
@@ -81,7 +81,7 @@ def test_a_saved_result_is_loaded_as_it_was(finished, tmp_path):
     assert repr(loaded) == repr(result)
     assert loaded.reasons == ["The critic 'coherence' is left out: it needs 20 titles."]
     assert repr(loaded).endswith("\n\nThey differ.")
-    for text in ("Beware.", "(1) not asked: it needs 20 titles", "(2) failed: too few words; see a.log"):
+    for text in ("Beware.", "(1) skipped: it needs 20 titles", "(2) failed: too few words; see a.log"):
         assert text in repr(loaded)
         assert text.replace("'", "&#x27;") in loaded._repr_html_()
     assert loaded.report(tmp_path / "report").read_text() == "the report"
@@ -108,7 +108,7 @@ def test_several_corpora_are_rows_of_their_own(finished):
     scorecard = macroscope.load(finished).scorecard
     assert scorecard.index.names == ["corpus", "system"]
     assert scorecard.loc[("web", "lm<b>"), "tendencies"] == "≠ 80 % [70, 90]"
-    assert scorecard.loc[("wiki", "lm<b>"), "coherence"] == "not asked: needs titles"
+    assert scorecard.loc[("wiki", "lm<b>"), "coherence"] == "skipped: needs titles"
     assert scorecard.loc[("wiki", "lm<b>"), "topics"] == "failed"
     assert scorecard.loc[("web", "lm<b>"), "topics"] == ""
 
@@ -141,7 +141,7 @@ def test_tables_are_escaped_and_the_figure_has_a_panel_per_critic(finished):
     result = macroscope.load(finished)
     assert r"$\neq$ 80 \% [70, 90]" in result.to_latex()
     assert "lm$<$b$>$" in result.to_latex()
-    assert "| wiki | lm<b> | ≠ 80 % [70, 90] | not asked: needs titles | failed |" in result.to_markdown()
+    assert "| wiki | lm<b> | ≠ 80 % [70, 90] | skipped: needs titles | failed |" in result.to_markdown()
     assert [axes.get_title(loc="left") for axes in result.plot().axes] == ["tendencies on wiki", "tendencies on web"]
 
 

@@ -95,7 +95,7 @@ def test_the_language_of_the_texts_reaches_critics_and_config(language, tmp_path
     if language == "de":
         assert sum(trained in limit for limit in choice.limits) == 2
     else:
-        unread = {entry.critic: entry.reason for entry in choice.not_asked if trained in entry.explanation}
+        unread = {entry.critic: entry.reason for entry in choice.gaps if trained in entry.explanation}
         assert unread == dict.fromkeys(("clusters", "coherence", "narrative"), f"does not read {name_of(language)}")
     assert implied_config(profile, profiles, choice, 1, language)["corpora"]["reference"]["language"] == language
 
@@ -193,8 +193,8 @@ def test_a_candidate_in_another_language_is_left_out_by_critics_that_cannot_read
     profile, profiles = profile_collections([files["real"]], [files["mine"], files["same"]])
     choice = choose(profile, profiles, [])
     assert {"clusters", "coreference"} <= set(choice.critics)
-    assert {"clusters", "coreference"} <= {entry.critic for entry in choice.not_asked if entry.system == "mine"}
-    unread = next(entry for entry in choice.not_asked if (entry.critic, entry.system) == ("clusters", "mine"))
+    assert {"clusters", "coreference"} <= {entry.critic for entry in choice.gaps if entry.system == "mine"}
+    unread = next(entry for entry in choice.gaps if (entry.critic, entry.system) == ("clusters", "mine"))
     assert unread.reason == "does not read Chinese"
     assert unread.explanation.startswith("most of 'mine' is Chinese, and the encoder 'minilm' was")
     assert f"do not judge 'mine', each for this reason: {unread.explanation}." in " ".join(choice.reasons)

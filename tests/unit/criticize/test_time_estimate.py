@@ -8,7 +8,7 @@ from macroscope.criticize.progress import RunProgress
 from macroscope.criticize.time_estimate import RATES, START_SECONDS, TimeEstimate, in_words, job_seconds
 from macroscope.critics import critics
 from macroscope.engine.tasks import Task
-from macroscope.missing import Missing
+from macroscope.gaps import FAILED, Gap
 from macroscope.tables import read_csv
 
 
@@ -102,7 +102,7 @@ def test_numbers_and_failures_are_shown_when_they_are_known(tmp_path):
     progress.begin(JOBS)
     for task in JOBS:
         progress.finish(task, tmp_path)
-    progress.leave_out([Missing(corpus="wiki", critic="topics", reason="no words", log="a.log")])
+    progress.leave_out([Gap(kind=FAILED, corpus="wiki", critic="topics", explanation="no words", log="a.log")])
     assert terminal.getvalue().splitlines()[1:] == [
         "clusters: mine 81 %",
         "critic 'topics' on 'wiki' failed: no words; see a.log",

@@ -6,10 +6,10 @@ import math
 import pytest
 
 from macroscope.errors import MacroscopeError
+from macroscope.gaps import FAILED, UNFINISHED, Gap, write_missing
 from macroscope.gate.decision import FAIL, INCONCLUSIVE, PASS
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
-from macroscope.missing import UNFINISHED, Missing, write_missing
 from macroscope.reporting.finished_runs import find_run
 
 from .conftest import CONFIG, SIGNATURE, row, rule, write_run
@@ -101,7 +101,7 @@ def test_a_missing_system_is_inconclusive(gated):
 
 def fail(folder, **part):
     folder.joinpath("tables").mkdir(parents=True, exist_ok=True)
-    write_missing([Missing(**part, reason="no word occurs twice")], folder / "tables")
+    write_missing([Gap(kind=FAILED, **part, explanation="no word occurs twice")], folder / "tables")
 
 
 @pytest.mark.parametrize("sides", [["after"], ["before"], ["before", "after"]])

@@ -4,7 +4,7 @@ import pytest
 
 from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
-from macroscope.missing import NOT_IN_CONFIG, Missing, NotAsked
+from macroscope.gaps import FAILED, NOT_IN_CONFIG, SKIPPED, Gap
 from macroscope.options import CONTROL
 from macroscope.plan import Plan
 
@@ -13,24 +13,20 @@ TITLES = {"corpus": "wiki", "critic": "coherence", "reason": "needs titles", "ex
 CHINESE = {"corpus": "wiki", "critic": "clusters", "system": "two", "reason": "does not read Chinese"}
 
 
-def plan_of(comparisons, not_asked=(), missing=(), systems=SYSTEMS):
+def plan_of(comparisons, skipped=(), failed=(), systems=SYSTEMS):
     config = {
         "corpora": {name: {"source": "simulated", "kind": "wiki"} for name in ("wiki", "web")},
         "systems": systems,
         "comparisons": [
             {"corpus": corpus, "systems": judged, "critics": critics} for corpus, judged, critics in comparisons
         ],
-        "not_asked": list(not_asked),
-        "missing": [entry.model_dump() for entry in missing],
+        "gaps": [*skipped, *(gap.model_dump() for gap in failed)],
     }
     return Plan(parse_config(config))
 
 
 def reasons(plan):
-    return {
-        cell: why.reason if isinstance(why, NotAsked) else why.explanation
-        for cell, why in plan.critics.empty_cells.items()
-    }
+    return {cell: gap.reason if gap.kind == SKIPPED else gap.note for cell, gap in plan.critics.empty_cells.items()}
 
 
 def test_a_full_matrix_has_no_empty_cell():
@@ -38,7 +34,7 @@ def test_a_full_matrix_has_no_empty_cell():
 
 
 def test_each_kind_of_cell_has_the_reason_that_is_known():
-    failed = Missing(corpus="wiki", critic="topics", reason="no word", log="logs/x.log")
+    failed = Gap(kind=FAILED, corpus="wiki", critic="topics", explanation="no word", log="logs/x.log")
     comparisons = [("wiki", ["one"], ["strings", "clusters", "topics"]), ("wiki", ["two"], ["strings", "topics"])]
     plan = plan_of([*comparisons, ("web", ["one"], ["strings"])], [TITLES, CHINESE], [failed])
     assert reasons(plan) == {
@@ -60,7 +56,7 @@ def test_a_comparison_fills_a_cell_whatever_the_config_says():
 
 def test_cells_of_a_system_that_failed_are_not_empty_ones():
     """It has no row; the report lists it."""
-    failed = Missing(corpus="wiki", system="two", reason="no text")
+    failed = Gap(kind=FAILED, corpus="wiki", system="two", explanation="no text")
     plan = plan_of([("wiki", "all", ["strings"])], [TITLES], [failed])
     assert {system for _, _, system in reasons(plan)} == {CONTROL, "one"}
 
@@ -82,3 +78,8 @@ def test_many_systems_have_a_reason_each():
     systems = {f"s{number}": {"kind": "files", "files": ["s.jsonl"]} for number in range(30)}
     plan = plan_of([("wiki", "all", ["strings"])], [TITLES], systems=systems)
     assert reasons(plan) == {("coherence", "wiki", system): "needs titles" for system in (CONTROL, *systems)}
+
+
+def test_a_config_knows_two_kinds():
+    with pytest.raises(MacroscopeError, match=r"gaps\.0\.kind: a config knows 'skipped' and 'failed'"):
+        plan_of([("wiki", "all", ["strings"])], [TITLES | {"kind": "not usable"}])

@@ -78,11 +78,13 @@ def test_a_critic_that_cannot_match_lengths_says_so():
         systems={"other": {"kind": "simulated", "order": "shuffled"}},
     )
     assert list(plan.critics.matched) == [("tendencies", "chains")]
-    assert "fixed number of sub-sequences" in plan.critics.unmatched["synthetic"]
+    (gap,) = plan.critics.unmatched
+    assert (gap.critic, gap.corpus) == ("synthetic", "chains")
+    assert "fixed number of sub-sequences" in gap.explanation
 
 
 @pytest.mark.parametrize("missing", [{"system": "mine@matched"}, {"system": "mine"}])
 def test_what_failed_is_left_out(missing):
-    plan = matched_plan(missing=[{"corpus": "wiki", "reason": "it failed", **missing}])
+    plan = matched_plan(gaps=[{"kind": "failed", "corpus": "wiki", "explanation": "it failed", **missing}])
     assert plan.critics.matched["strings", "wiki"] == ["lm"]
     assert ("mine" in plan.critics.chapters["strings", "wiki"]) == (missing["system"] != "mine")

@@ -3,7 +3,7 @@
 import pytest
 
 from macroscope.execution.failures import FailedJob
-from macroscope.missing import Missing
+from macroscope.gaps import FAILED, Gap
 from macroscope.plan import FINISHED, WHOLE, Plan, config_of_run
 from macroscope.plan.second_pass import Part, part_of, without_failed
 
@@ -22,7 +22,7 @@ def failing(*paths, targets=REPORT, log=""):
 
 
 def left_out(config):
-    return [(entry.corpus, entry.system, entry.critic) for entry in config.missing]
+    return [(entry.corpus, entry.system, entry.critic) for entry in config.failed]
 
 
 @pytest.mark.parametrize(
@@ -110,5 +110,5 @@ def test_the_config_of_a_run_is_that_of_its_report(tmp_path):
 
 
 def test_a_config_with_what_is_missing_can_be_read_again():
-    config = plan_of(COMPARED).config.model_copy(update={"missing": [Missing(corpus="web", reason="gone")]})
+    config = plan_of(COMPARED).config.model_copy(update={"gaps": [Gap(kind=FAILED, corpus="web", explanation="gone")]})
     assert type(config).model_validate_json(config.model_dump_json()) == config

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.findings import Findings, ReportItem
-from macroscope.missing import Missing, read_missing, write_missing
+from macroscope.gaps import FAILED, Gap, read_missing, write_missing
 from macroscope.reporting.chapters import missing_chapters
 from macroscope.reporting.figures import run_tasks
 from macroscope.reporting.report import _with_figure
@@ -38,9 +38,9 @@ def test_a_plug_ins_failure_is_its_reason(tmp_path, monkeypatch, caplog):
         "report of critic 'theirs' on 'wiki'",
         "overview of critic 'theirs' on 'wiki'",
     )
-    assert "the installed package their-critics (theirs.work: work.py, line" in of_report.reason
-    assert "KeyError: 'words'" in of_report.reason
-    assert "it ends the program, with status 3" in of_overview.reason
+    assert "the installed package their-critics (theirs.work: work.py, line" in of_report.explanation
+    assert "KeyError: 'words'" in of_report.explanation
+    assert "it ends the program, with status 3" in of_overview.explanation
     assert "return {}['words']" in caplog.text  # the traceback, for its authors
 
 
@@ -51,13 +51,13 @@ def test_a_defect_of_this_package_is_not_contained(tmp_path):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_failures_of_figures_are_returned_in_order(processes):
-    failures = [Missing(corpus="wiki", critic=name, stage="overview", reason="why") for name in "ab"]
+    failures = [Gap(kind=FAILED, corpus="wiki", critic=name, stage="overview", explanation="why") for name in "ab"]
     tasks = [partial(lambda entry: [entry] if entry else None, entry) for entry in (failures[0], None, failures[1])]
     assert run_tasks(tasks, processes)[1] == failures
 
 
 def test_the_critics_numbers_are_not_missing(tmp_path):
-    entry = Missing(corpus="wiki", critic="theirs", stage="report", reason="why")
+    entry = Gap(kind=FAILED, corpus="wiki", critic="theirs", stage="report", explanation="why")
     assert not entry.covers("wiki", None, "theirs")
     assert not entry.is_in_scorecard
     assert not list(missing_chapters([entry]))

@@ -4,14 +4,11 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.findings import ReportItem
+from macroscope.gaps import FAILED, SKIPPED, TOO_FEW, UNUSABLE, find_gap
 from macroscope.options import SPLIT_HALF
-from macroscope.reporting.headline import Unusable
+from macroscope.reporting.headline import find_unusable
 from macroscope.reporting.scorecard import (
-    FAILED,
     LIKE,
-    NOT_ASKED,
-    NOT_USABLE,
-    TOO_FEW,
     UNLIKE,
     Scorecard,
     build_scorecards,
@@ -25,11 +22,11 @@ from macroscope.tables import write_csv
 
 from .test_scorecard import completed
 
-TITLES = (NOT_ASKED, "needs 20 texts with section titles", "it needs 20 documents with section titles, and 'r' has 0")
-CHINESE = (NOT_ASKED, "does not read Chinese", "most of 'two' is Chinese, and the encoder knows few words of it")
-ABSENT = (NOT_ASKED, "not in the config", "")
+TITLES = (SKIPPED, "needs 20 texts with section titles", "it needs 20 documents with section titles, and 'r' has 0")
+CHINESE = (SKIPPED, "does not read Chinese", "most of 'two' is Chinese, and the encoder knows few words of it")
+ABSENT = (SKIPPED, "not in the config", "")
 BROKEN = (FAILED, "", "no word occurs twice; see logs/train_topics/wiki.log")
-POOR = (NOT_USABLE, "", "The classifier errs too often.")
+POOR = (UNUSABLE, "", "The classifier errs too often.")
 FEW = (TOO_FEW, "", "fewer than 4 judged documents in a collection")
 NUMBER = (UNLIKE, "", "")
 HALVES = "halves of fewer than 50 real texts differ by chance alone"
@@ -39,7 +36,7 @@ def scorecard_of(cells: dict[str, dict[str, tuple[str, str, str]]]) -> Scorecard
     """Return the scorecard of cells: system -> critic -> (verdict, reason, explanation)."""
     rows = [(system, critic, *cell) for system, row in cells.items() for critic, cell in row.items()]
     table = completed(pd.DataFrame(rows, columns=["system", "critic", "verdict", "reason", "explanation"]))
-    has_number = table["verdict"].isin([UNLIKE, LIKE, NOT_USABLE])
+    has_number = table["verdict"].isin([UNLIKE, LIKE, UNUSABLE])
     numbers = {"c2st_auc": 0.9, "ci_low": 0.85, "ci_high": 0.95}
     (scorecard,) = build_scorecards(table.assign(**{name: has_number.map({True: n}) for name, n in numbers.items()}))
     return scorecard
@@ -60,9 +57,9 @@ def test_no_cell_is_blank():
     texts = {critic: format_cell(cell) for critic, cell in scorecard.cells("two").items()}
     assert texts == {
         "strings": "– too few texts",
-        "clusters": "not asked: does not read Chinese",
-        "tendencies": "not asked: not in the config",
-        "coherence": "not asked: needs 20 texts with section titles",
+        "clusters": "skipped: does not read Chinese",
+        "tendencies": "skipped: not in the config",
+        "coherence": "skipped: needs 20 texts with section titles",
         "topics": "failed",
     }
 
@@ -71,10 +68,10 @@ def test_each_explanation_is_one_note():
     scorecard = scorecard_of(EVERY_KIND)
     assert list(scorecard.notes) == [
         f"not usable: {POOR[2]}",
-        f"not asked: {TITLES[2]}",
+        f"skipped: {TITLES[2]}",
         f"failed: {BROKEN[2]}",
         f"too few texts: {FEW[2]}",
-        f"not asked: {CHINESE[2]}",
+        f"skipped: {CHINESE[2]}",
     ]
     numbers = {critic: scorecard.note(cell) for critic, cell in scorecard.cells("two").items()}
     assert numbers == {"strings": 4, "clusters": 5, "tendencies": None, "coherence": 2, "topics": 3}
@@ -83,7 +80,7 @@ def test_each_explanation_is_one_note():
 
 def test_verdicts_do_not_depend_on_empty_cells():
     full = {
-        system: {c: cell for c, cell in row.items() if cell[0] not in (NOT_ASKED, FAILED)}
+        system: {c: cell for c, cell in row.items() if cell[0] not in (SKIPPED, FAILED)}
         for system, row in EVERY_KIND.items()
     }
     with_empty, without = scorecard_of(EVERY_KIND), scorecard_of(full)
@@ -98,9 +95,9 @@ def test_a_terminal_has_notes_below_the_table():
     text = render_scorecards([scorecard_of(EVERY_KIND)])
     table, _, notes = text.partition("\n\n")
     assert table.splitlines()[0].split() == ["strings", "clusters", "tendencies"]
-    assert "not asked: does not read Chinese (5)" in table
+    assert "skipped: does not read Chinese (5)" in table
     assert notes.splitlines() == [
-        "Critics without numbers: coherence, not asked: needs 20 texts with section titles (2); topics, failed (3).",
+        "Critics without numbers: coherence, skipped: needs 20 texts with section titles (2); topics, failed (3).",
         *(f"({number}) {text}" for text, number in scorecard_of(EVERY_KIND).notes.items()),
     ]
 
@@ -108,7 +105,7 @@ def test_a_terminal_has_notes_below_the_table():
 def test_a_notebook_has_them_too():
     html = render_html([scorecard_of(EVERY_KIND)], 0.1, [])
     assert html.count("<td></td>") == 0
-    assert "not asked: does not read Chinese (5)</td>" in html
+    assert "skipped: does not read Chinese (5)</td>" in html
     assert "<p>(3) failed: no word occurs twice; see logs/train_topics/wiki.log</p>" in html
 
 
@@ -121,9 +118,9 @@ def test_a_scorecard_without_such_cells_has_no_notes():
 def test_thirty_systems_share_a_note():
     cells = {f"system-{number}": {"strings": NUMBER, "coherence": TITLES} for number in range(30)}
     scorecard = scorecard_of({**cells, SPLIT_HALF: {"strings": (LIKE, "", ""), "coherence": TITLES}})
-    assert scorecard.notes == {f"not asked: {TITLES[2]}": 1}
+    assert scorecard.notes == {f"skipped: {TITLES[2]}": 1}
     assert {format_cell(scorecard.cells(system)["coherence"]) for system in scorecard.rows} == {
-        "not asked: needs 20 texts with section titles"
+        "skipped: needs 20 texts with section titles"
     }
     text = render_scorecards([scorecard])
     assert text.count("section titles") == 2
@@ -153,7 +150,7 @@ def test_a_table_of_an_older_version_has_no_reasons(tmp_path):
 def test_numbers_are_unusable_for_the_reason_of_the_critic(corpus):
     chapter = ReportItem("model", "The model", warning="It errs.", unusable=True)
     system = ReportItem("errors", "Errors", unusable_systems={"one": "Errors explain it."})
-    unusable = Unusable({("coherence", "wiki"): [system], ("topics", "wiki"): [chapter]})
+    gaps = find_unusable({("coherence", "wiki"): [system], ("topics", "wiki"): [chapter]})
     expected = {
         ("coherence", "one"): "Errors explain it.",
         ("topics", "one"): "It errs.",
@@ -162,8 +159,8 @@ def test_numbers_are_unusable_for_the_reason_of_the_critic(corpus):
     for critic in ("coherence", "topics", "strings"):
         for name in ("one", "two"):
             reason = expected.get((critic, name)) if corpus == "wiki" else None
-            assert unusable.reason(critic, corpus, name) == reason
-            assert ((critic, corpus, name) in unusable) == (reason is not None)
+            gap = find_gap(gaps, corpus, name, critic)
+            assert (None if gap is None else gap.explanation) == reason
 
 
 @pytest.mark.parametrize(("n", "is_too_few"), [(20, True), (49, True), (50, False)])

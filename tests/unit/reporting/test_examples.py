@@ -10,6 +10,7 @@ import pytest
 
 from macroscope.critics.attributions import Attribution, write_attributions
 from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.gaps import UNUSABLE
 from macroscope.reporting.examples import (
     MOST_CHARACTERS,
     Choice,
@@ -22,7 +23,7 @@ from macroscope.reporting.examples import (
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.reader.index import CriticScores
 from macroscope.reporting.results import Results
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, NOT_USABLE, UNLIKE
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE
 from macroscope.reporting.system_pages import Evaluation, choose_example
 from macroscope.statistics.conformal import Scores, conformal_p_values
 
@@ -170,8 +171,8 @@ def test_critics_that_find_the_system_unlike_real_text_take_precedence(results, 
 
     assert critic_of_example(coherence=LIKE, topics=UNLIKE) == "topics"  # although it marks nothing
     assert critic_of_example(topics=UNLIKE, coherence=UNLIKE) == "coherence"
-    assert critic_of_example(coherence=NOT_USABLE, topics=INCONCLUSIVE) == "topics"
-    assert critic_of_example(coherence=NOT_USABLE) is None
+    assert critic_of_example(coherence=UNUSABLE, topics=INCONCLUSIVE) == "topics"
+    assert critic_of_example(coherence=UNUSABLE) is None
 
 
 def test_a_short_text_is_shown_whole_with_its_marks():

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from macroscope.gaps import UNMATCHED, Gap
 from macroscope.reporting.matched_length import COLUMNS, describe_lengths, matched_columns
 
 
@@ -31,9 +32,10 @@ def test_sentences_name_what_was_cut_and_which_critics_cannot_match():
         estimate(0.9, 0.86, 0.93, "unlike"), estimate(0.55, 0.51, 0.59, "like real text"), confidence=0.95
     )
     scorecard = pd.DataFrame([{"corpus": "wiki", "system": "mine", "critic": "topics", "c2st_auc": 0.9, **cell}])
-    assert describe_lengths(table, scorecard, {"synthetic": "it has none"}) == [
+    uncut = Gap(kind=UNMATCHED, corpus="wiki", critic="synthetic", explanation="it has none")
+    assert describe_lengths(table, scorecard, [uncut]) == [
         "mine: by the number of words alone, detectability is 80 % [70, 90], at matched length 50 % [40, 60]. For that,"
         " 81 of 90 real texts and 8 of 80 of the system's texts are cut: 30 % and 1 % of their words. Length explains,"
         " by critic: topics 35 points [29, 40], from 90 to 55 %.",
-        "synthetic compares no texts at matched length: it has none.",
+        "The critic 'synthetic' does not compare texts at matched length: it has none.",
     ]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.gaps import TOO_FEW, UNUSABLE
 from macroscope.options import SPLIT_HALF
 from macroscope.reporting.formats import format_percent, format_percent_inline
 from macroscope.reporting.scorecard import (
@@ -11,8 +12,6 @@ from macroscope.reporting.scorecard import (
     COLUMNS,
     INCONCLUSIVE,
     LIKE,
-    NOT_USABLE,
-    TOO_FEW,
     UNLIKE,
     build_scorecards,
     decide_verdict,
@@ -45,7 +44,7 @@ def cells():
     rows = [
         ("wiki", "good", "coherence", LIKE, 0.5, 0.45, 0.55),
         ("wiki", "bad", "coherence", UNLIKE, 0.994, 0.97, 0.999),
-        ("wiki", "bad", "topics", NOT_USABLE, 0.2, 0.1, 0.3),
+        ("wiki", "bad", "topics", UNUSABLE, 0.2, 0.1, 0.3),
         ("wiki", SPLIT_HALF, "coherence", INCONCLUSIVE, 0.6, 0.4, 0.75),
         ("web", "tiny", "coherence", TOO_FEW, np.nan, np.nan, np.nan),
     ]
@@ -91,7 +90,7 @@ def test_overall_verdicts_combine_all_critics():
         ("one-unlike", "a", UNLIKE),
         ("one-unlike", "b", LIKE),
         ("all-like", "a", LIKE),
-        ("all-like", "b", NOT_USABLE),
+        ("all-like", "b", UNUSABLE),
     ]
     rows += [("open", "a", LIKE), ("open", "b", INCONCLUSIVE), ("none", "a", TOO_FEW), (SPLIT_HALF, "a", LIKE)]
     table = pd.DataFrame(rows, columns=["system", "critic", "verdict"])
@@ -100,7 +99,7 @@ def test_overall_verdicts_combine_all_critics():
     assert wiki.systems_with_overall_verdict(LIKE) == ["all-like"]
     assert set(wiki.systems_with_overall_verdict(INCONCLUSIVE)) == {"open", "none"}
     assert (wiki.n_documents, wiki.n_texts("one-unlike")) == (7, 1)
-    assert wiki.critics_with_verdict("all-like", NOT_USABLE) == ["b"]
+    assert wiki.critics_with_verdict("all-like", UNUSABLE) == ["b"]
 
 
 def test_cells_as_text():
@@ -125,7 +124,7 @@ def test_text_version_names_every_system_and_what_the_signs_mean():
     assert legend.endswith("50 % is chance. ≠ unlike real text; ≈ like real text, at most 10 points above chance.")
 
 
-@pytest.mark.parametrize(("verdict", "sign"), [(UNLIKE, "≠"), (LIKE, "≈"), (INCONCLUSIVE, "?"), (NOT_USABLE, "")])
+@pytest.mark.parametrize(("verdict", "sign"), [(UNLIKE, "≠"), (LIKE, "≈"), (INCONCLUSIVE, "?"), (UNUSABLE, "")])
 @pytest.mark.parametrize("warned", [(), ("a",)])
 def test_the_legend_explains_the_signs_that_occur(verdict, sign, warned):
     legend = render_legend([scorecard_of(("bad", "a", verdict, 0.9), warned=warned)], 0.1)
@@ -221,7 +220,7 @@ def test_an_inconclusive_critic_with_a_warning_is_overruled_by_one_without():
 
 def test_a_critic_without_any_verdict_is_not_usable():
     scorecard = scorecard_of(
-        ("one", "sound", LIKE, 0.5), ("one", "broken", NOT_USABLE, 0.9), ("two", "broken", NOT_USABLE, 0.9)
+        ("one", "sound", LIKE, 0.5), ("one", "broken", UNUSABLE, 0.9), ("two", "broken", UNUSABLE, 0.9)
     )
     assert scorecard.usable == ["sound"]
 

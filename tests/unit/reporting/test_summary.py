@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from macroscope.gaps import UNUSABLE
 from macroscope.options import SPLIT_HALF
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, NOT_USABLE, UNLIKE
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE
 from macroscope.reporting.summary import summarise_run, summarise_scorecard
 from macroscope.tables import write_csv
 
@@ -24,13 +25,13 @@ def sentences(*cells, checks=(), warned=(), subject="your texts"):
     ("verdicts", "text"),
     [
         ([UNLIKE, UNLIKE, LIKE], "Your texts differ from real text in 2 of 3 aspects."),
-        ([UNLIKE, UNLIKE, NOT_USABLE], "Your texts differ from real text in both aspects."),
+        ([UNLIKE, UNLIKE, UNUSABLE], "Your texts differ from real text in both aspects."),
         ([UNLIKE, UNLIKE, UNLIKE], "Your texts differ from real text in all 3 aspects."),
         ([UNLIKE], "Your texts differ from real text in the order of sections."),
         ([LIKE, LIKE], "Your texts are like real text in both aspects."),
         ([LIKE, INCONCLUSIVE], "Your texts are like real text in 1 of 2 aspects, and too few to tell in the other."),
         ([INCONCLUSIVE, INCONCLUSIVE], "Your texts are not told from real text, but too few to be called like it."),
-        ([NOT_USABLE], "No critic is accurate enough on your texts for a verdict."),
+        ([UNUSABLE], "No critic is accurate enough on your texts for a verdict."),
     ],
 )
 def test_the_verdict_on_one_system(verdicts, text):

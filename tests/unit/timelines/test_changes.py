@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import macroscope
 from macroscope.cli import app
 from macroscope.errors import MacroscopeError
-from macroscope.missing import Missing, write_missing
+from macroscope.gaps import FAILED, Gap, write_missing
 from macroscope.statistics.p_values import holm
 from macroscope.statistics.pairs import UNLIKE_SIZES, mover_difference
 from macroscope.timelines.changes import describe_first_change, find_first_change, make_table, shown_table
@@ -115,7 +115,7 @@ def test_a_slow_drift_shows_against_the_first(make_runs):
 def test_points_that_lack_a_number_are_passed_over(tmp_path, make_runs):
     first, _, last = make_runs(0.9, 0.8, 0.5)
     middle = write_run(tmp_path / "without" / "results" / "r", [number(0.8, critic="topics")])
-    write_missing([Missing(corpus="wiki", critic="coherence", reason="no words")], middle / "tables")
+    write_missing([Gap(kind=FAILED, corpus="wiki", critic="coherence", explanation="no words")], middle / "tables")
     table = make_table(read_points([first, str(middle), last]), ["coherence"])
     assert table["reason"].tolist() == ["", "not there (failed: no words)", ""]
     assert table["change_from_previous"][2] == pytest.approx(-0.4)

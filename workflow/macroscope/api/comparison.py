@@ -32,7 +32,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.execution.job_environment import caches
 from macroscope.execution.limits import Device, device_for_jobs, require_device
 from macroscope.files import write_text
-from macroscope.missing import Missing, NotAsked
+from macroscope.gaps import Gap
 from macroscope.phrases import format_count
 from macroscope.plan import Plan
 from macroscope.progress import without_progress
@@ -176,10 +176,10 @@ class _Bar(Watcher):
         """Count a job."""
         self._bar.update(1)
 
-    def leave_out(self, missing: Sequence[Missing]) -> None:
+    def leave_out(self, missing: Sequence[Gap]) -> None:
         """Warn of what failed."""
         for entry in missing:
-            log.warning("%s is missing from the result; it failed: %s", entry.name, entry.reason)
+            log.warning("%s is missing from the result; it failed: %s", entry.name, entry.explanation)
 
     def end(self) -> None:
         """Remove the bar."""
@@ -209,7 +209,7 @@ def prepare(
         warn_of_comparison(profile, profiles, translate, requested)
         language = choose_language(profile.languages, requested)
         choice = choose(profile, profiles, critics, language, options)
-        choice = replace(choice, not_asked=[_translate(entry, translate) for entry in choice.not_asked])
+        choice = replace(choice, gaps=[_translate(gap, translate) for gap in choice.gaps])
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     plan = run.plan_of(config)
     _require_enough(profile, profiles)
@@ -235,9 +235,9 @@ def _require_enough(reference: Profile, candidates: Sequence[Profile]) -> None:
         )
 
 
-def _translate(entry: NotAsked, translate: Callable[[str], str]) -> NotAsked:
-    """Return an entry with its explanation in the words of a caller; see `messages.make_translator`."""
-    return entry.model_copy(update={"explanation": translate(entry.explanation)})
+def _translate(gap: Gap, translate: Callable[[str], str]) -> Gap:
+    """Return a gap with its explanation in the words of a caller; see `messages.make_translator`."""
+    return gap.model_copy(update={"explanation": translate(gap.explanation)})
 
 
 def _cores(n_jobs: int | None) -> int:

@@ -22,7 +22,7 @@ from macroscope.critics.attributions import read_attributions
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
-from macroscope.missing import Missing, describe_not_asked, read_missing
+from macroscope.gaps import SKIPPED, Gap, describe_gaps, read_missing
 from macroscope.options import CONTROL
 from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder
@@ -74,14 +74,14 @@ class Comparison:
     def __init__(self, plan: Plan, folder: Path, make_report: Callable[[], None]) -> None:
         self._plan, self._make_report = plan, make_report
         self.folder = folder
-        self.reasons = describe_not_asked(plan.config.not_asked)
+        self.reasons = describe_gaps(gap for gap in plan.config.gaps if gap.kind == SKIPPED)
 
     @cached_property
     def scorecard(self) -> pd.DataFrame:
         """The picture: a row per system, the least like real text first, and a column per critic.
 
         A cell is a sign and the detectability with its interval: "≠ 71 % [65, 76]". A cell without a number has its
-        reason: "not asked: needs 20 texts with section titles". Half of real text against the other half is the last
+        reason: "skipped: needs 20 texts with section titles". Half of real text against the other half is the last
         row. With `matched_length`, a system has a second row with its numbers at matched length. The
         rows of a run of several corpora have the name of the corpus, too.
         """
@@ -122,7 +122,7 @@ class Comparison:
         """The numbers of the scorecard: a row per system and critic.
 
         Among the columns are `system`, `critic`, `verdict`, `c2st_auc` (in [0, 1]; 0.5 is chance), `ci_low`, `ci_high`,
-        `p_value`, `n_reference`, `n_candidate` and `signature`. A cell without a number (verdict "not asked" or
+        `p_value`, `n_reference`, `n_candidate` and `signature`. A cell without a number (verdict "skipped" or
         "failed") has its reason in `reason`, a few words, and `explanation`.
         """
         return read_scorecard(self._tables)
@@ -268,7 +268,7 @@ class Comparison:
         return self
 
     @property
-    def missing(self) -> list[Missing]:
+    def missing(self) -> list[Gap]:
         """Corpora, systems, critics and their stages of reporting that failed, with their reasons."""
         return read_missing(self._tables, self.folder / "figures")
 

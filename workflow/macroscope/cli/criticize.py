@@ -186,8 +186,8 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     """Print the result for people, or with the answer so far as JSON; exit with its own status if a part failed."""
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
-    from macroscope.missing import describe_missing, read_missing
-    from macroscope.reporting.scorecard import NOT_ASKED, build_scorecards
+    from macroscope.gaps import SKIPPED, describe_missing, read_missing
+    from macroscope.reporting.scorecard import build_scorecards
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
     from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
     from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
@@ -206,12 +206,12 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     if answer is not None:
         answer["notes"] += notes
         answer |= {"scorecard": records_of(scorecard), "warnings": records_of(read_warnings(tables))}
-        answer["missing"] = [entry.model_dump() for entry in missing]
+        answer["missing"] = [entry.record for entry in missing]
         print_json({"summary": summary} | answer | {name.lower(): str(path) for name, path in places.items()})
     else:
-        # The reasons of critics that were never asked stand above.
-        is_asked = (scorecard["verdict"] != NOT_ASKED).groupby(scorecard["critic"]).transform("any")
-        scorecards = list(build_scorecards(scorecard[is_asked]))
+        # The reasons of critics that are skipped altogether stand above.
+        judges = (scorecard["verdict"] != SKIPPED).groupby(scorecard["critic"]).transform("any")
+        scorecards = list(build_scorecards(scorecard[judges]))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
         for sentence in [*notes, *list_warnings(tables, missing)]:
             print(f"\n{sentence}")

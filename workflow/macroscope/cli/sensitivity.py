@@ -98,7 +98,7 @@ def sensitivity(
 def _show_result(folder: Path, answer: dict[str, Any], json: bool) -> None:
     """Print what each critic finds, with the paths of page and table; exit with its own status if one failed."""
     from macroscope.errors import IN_PART
-    from macroscope.missing import describe_missing, read_missing
+    from macroscope.gaps import describe_missing, read_missing
     from macroscope.reporting.sensitivity_summary import describe_critic
     from macroscope.tables import read_csv
 
@@ -106,13 +106,13 @@ def _show_result(folder: Path, answer: dict[str, Any], json: bool) -> None:
     powers, missing = read_csv(matrix), read_missing(folder)
     critics = {name: describe_critic(powers, name, "unpaired") for name in powers["critic"].unique()}
     if json:
-        failed = [entry.model_dump() for entry in missing]
+        failed = [entry.record for entry in missing]
         print_json(answer | {"critics": critics, "missing": failed, "page": str(page), "table": str(matrix)})
     else:
         for name, described in critics.items():
             print(f"\n{name}: {described}")
         for entry in missing:
-            print(f"\nMissing: {entry.name} {entry.explanation}")
+            print(f"\nMissing: {entry.name} {entry.note}")
         print(f"\nPage:  {page}\nTable: {matrix}")
         if missing:
             print(f"{describe_missing(missing)}.")

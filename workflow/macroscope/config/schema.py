@@ -19,7 +19,7 @@ from macroscope.corpora import sources
 from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_options, variant_name
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.missing import Missing, NotAsked
+from macroscope.gaps import FAILED, SKIPPED, Gap, find_gap
 from macroscope.options import (
     CONTROL,
     KEPT_NAMES,
@@ -121,10 +121,11 @@ class Config(Options):
     comparisons: list[Comparison] = Field(
         min_length=1, description="Systems to judge, with the corpus and the critics."
     )
-    not_asked: list[NotAsked] = Field(
+    gaps: list[Gap] = Field(
         [],
-        description="Critics that are not asked about some texts, with the reason that the scorecard's cells show;"
-        " `macroscope criticize` writes it. A cell that a comparison fills does not need it.",
+        description="Critics that are skipped, with the reason that the scorecard's cells show; `macroscope criticize`"
+        " writes it, and a cell that a comparison fills does not need it. And what failed in the first pass of a run,"
+        " which the run itself writes: the second pass reports the rest.",
     )
     sensitivity: Sensitivity | None = Field(
         None,
@@ -149,11 +150,6 @@ class Config(Options):
         None,
         description="Table matrix.csv of `macroscope sensitivity` on texts of the same kind: the report says which"
         " damages a critic would have found that calls a system like real text.",
-    )
-    missing: list[Missing] = Field(
-        [],
-        description="What failed in the first pass of a run; the second pass reports the rest. The run itself writes"
-        " it.",
     )
 
     @model_validator(mode="before")
@@ -180,12 +176,15 @@ class Config(Options):
                 require_name(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
                 self._require_samples(system, comparison.corpus, place)
             self._require_pairs(comparison, place)
-        for number, entry in enumerate(self.not_asked):
-            place = f"not_asked.{number}"
-            require_name(entry.corpus, self.corpora, f"{place}.corpus", "corpus")
-            require_name(entry.critic, [*critics(), *self.variant_names()], f"{place}.critic", "critic")
-            if entry.system is not None:
-                require_name(entry.system, self.systems, f"{place}.system", "system")
+        for number, gap in enumerate(self.gaps):
+            place = f"gaps.{number}"
+            if gap.kind == SKIPPED:
+                require_name(gap.corpus, self.corpora, f"{place}.corpus", "corpus")
+                require_name(str(gap.critic), [*critics(), *self.variant_names()], f"{place}.critic", "critic")
+                if gap.system is not None:
+                    require_name(gap.system, self.systems, f"{place}.system", "system")
+            elif gap.kind != FAILED:
+                raise ValueError(f"{place}.kind: a config knows '{SKIPPED}' and '{FAILED}'; use '{SKIPPED}'")
         return self
 
     def _require_pairs(self, comparison: Comparison, place: str) -> None:
@@ -272,7 +271,12 @@ class Config(Options):
 
     def lacks(self, corpus: str, system: str | None = None, critic: str | None = None) -> bool:
         """Return whether a corpus, a system there, a critic there, or a critic on a system there, is left out."""
-        return any(entry.covers(corpus, system, critic) for entry in self.missing)
+        return find_gap(self.failed, corpus, system, critic) is not None
+
+    @property
+    def failed(self) -> list[Gap]:
+        """Return what failed in the first pass of a run, and is left out."""
+        return [gap for gap in self.gaps if gap.kind == FAILED]
 
     def matched_systems(self, number: int) -> dict[str, str]:
         """Return system -> name in the table of an entry of the human judgements; see `HumanJudgements.matched`."""

@@ -13,7 +13,7 @@ from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.critics.options import FOLDS
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.extras import missing_extras, name_command
-from macroscope.missing import NotAsked, describe_not_asked
+from macroscope.gaps import Gap, describe_gaps
 from macroscope.models import require_encoder
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import ENGLISH, name_of
@@ -84,7 +84,7 @@ class Choice:
     ----------
     critics
         Names of the critics to run.
-    not_asked
+    gaps
         The default critics that are left out, and the candidates that a critic of the run cannot judge.
     limits
         A sentence about each critic that fits the language in part.
@@ -97,7 +97,7 @@ class Choice:
     """
 
     critics: list[str]
-    not_asked: list[NotAsked]
+    gaps: list[Gap]
     limits: list[str]
     has_splits: bool
     cross_fitted: list[str] = field(default_factory=list)
@@ -106,7 +106,7 @@ class Choice:
     @property
     def reasons(self) -> list[str]:
         """Return sentences about the critics that are left out, or that fit the texts in part."""
-        return [*self.limits, *describe_not_asked(self.not_asked)]
+        return [*self.limits, *describe_gaps(self.gaps)]
 
     @property
     def learning(self) -> list[str]:
@@ -121,7 +121,7 @@ class Choice:
     def comparisons(self, candidates: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
         """Return critics -> candidates that they judge; candidates with the same critics are together."""
         comparisons: dict[tuple[str, ...], list[str]] = {}
-        left_out = {(entry.critic, entry.system) for entry in self.not_asked}
+        left_out = {(entry.critic, entry.system) for entry in self.gaps}
         for candidate in candidates:
             judging = tuple(name for name in self.critics if (name, candidate) not in left_out)
             comparisons.setdefault(judging, []).append(candidate)
@@ -177,7 +177,7 @@ def choose(
                 f" collection, and {FEWEST_DOCUMENTS} for a verdict: a single text allows no confidence interval and no"
                 f" test{alone}{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
-    chosen, limits, not_asked = list[str](), list[str](), list[NotAsked]()
+    chosen, limits, gaps = list[str](), list[str](), list[Gap]()
     spoken_by = _other_languages(reference, candidates, language)
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
@@ -194,13 +194,13 @@ def choose(
         if lacking is None:
             chosen.append(name)
             limits += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
-            not_asked += [_not_asked(name, why, candidate) for candidate, why in refused.items()]
+            gaps += [_skip(name, why, candidate) for candidate, why in refused.items()]
         elif requested:
             raise MacroscopeError(f"--critic {name}: {lacking.explanation}; {lacking.advice}")
         else:
-            not_asked.append(_not_asked(name, lacking))
+            gaps.append(_skip(name, lacking))
     cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
-    return Choice(chosen, not_asked, limits, reference.has_splits, cross_fitted, given or {})
+    return Choice(chosen, gaps, limits, reference.has_splits, cross_fitted, given or {})
 
 
 class _Lack(NamedTuple):
@@ -221,8 +221,8 @@ class _Lack(NamedTuple):
     advice: str = "give it such texts, or choose another critic"
 
 
-def _not_asked(critic: str, lack: _Lack, candidate: str | None = None) -> NotAsked:
-    return NotAsked(corpus=CORPUS, critic=critic, system=candidate, reason=lack.reason, explanation=lack.explanation)
+def _skip(critic: str, lack: _Lack, candidate: str | None = None) -> Gap:
+    return Gap(corpus=CORPUS, critic=critic, system=candidate, reason=lack.reason, explanation=lack.explanation)
 
 
 def _join(lacks: Iterable[_Lack]) -> _Lack:

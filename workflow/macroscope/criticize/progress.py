@@ -12,7 +12,7 @@ from macroscope.criticize.early_numbers import EarlyNumbers
 from macroscope.criticize.time_estimate import TimeEstimate, in_words, job_seconds
 from macroscope.engine.pool import Watcher
 from macroscope.engine.tasks import Task
-from macroscope.missing import Missing
+from macroscope.gaps import Gap
 from macroscope.phrases import format_count
 
 LINE_EVERY_SECONDS = 15.0
@@ -72,10 +72,10 @@ class RunProgress(Watcher):
         if lines := self._news(task, folder):
             self._write(f"\r\x1b[K{lines}" if self._is_terminal else lines)
 
-    def leave_out(self, missing: Sequence[Missing]) -> None:
+    def leave_out(self, missing: Sequence[Gap]) -> None:
         """Say what failed, before the report is made without it."""
         for entry in missing:
-            self._write(f"{entry.name} {entry.explanation}\n")
+            self._write(f"{entry.name} {entry.note}\n")
 
     def tick(self) -> None:
         """Show the time left: at once on a terminal, else every so often."""

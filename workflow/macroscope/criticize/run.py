@@ -87,11 +87,7 @@ def implied_config(
             }
             for chosen, names in choice.comparisons(list(systems)).items()
         ],
-        **(
-            {"not_asked": [entry.model_dump(exclude_none=True) for entry in choice.not_asked]}
-            if choice.not_asked
-            else {}
-        ),
+        **({"gaps": [gap.model_dump(exclude_defaults=True) for gap in choice.gaps]} if choice.gaps else {}),
     }
 
 

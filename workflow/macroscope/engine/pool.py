@@ -14,7 +14,7 @@ from macroscope.engine.tasks import Machine, Task
 from macroscope.execution.failures import FailedJob
 from macroscope.execution.job_client import read_status, submit
 from macroscope.execution.job_server import THREADS, job_server
-from macroscope.missing import Missing
+from macroscope.gaps import Gap
 
 PRINTED = "jobs.out"
 """File with all that the tasks print. It is not a log (*.log): each task has its own, where its failure is read."""
@@ -31,7 +31,7 @@ class Watcher:
     def finish(self, task: Task, folder: Path) -> None:
         """Learn that a task has made its outputs in a folder."""
 
-    def leave_out(self, missing: Sequence[Missing]) -> None:
+    def leave_out(self, missing: Sequence[Gap]) -> None:
         """Learn which parts of the run failed and will be missing from its tables."""
 
     def tick(self) -> None:

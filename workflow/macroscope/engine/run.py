@@ -11,7 +11,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import describe_failed
 from macroscope.execution.limits import limits
 from macroscope.files import write_text
-from macroscope.missing import UNFINISHED, rules_with_failed_stages
+from macroscope.gaps import UNFINISHED, rules_with_failed_stages
 from macroscope.plan import FINISHED, Plan
 from macroscope.plan.second_pass import without_failed
 from macroscope.plan.user_files import Digests
@@ -69,11 +69,11 @@ def run_plan(
         config = without_failed(plan, failed, wanted)
         if config is None:
             raise MacroscopeError(describe_failed(failed))
-        new = config.missing[len(plan.config.missing) :]
+        new = config.gaps[len(plan.config.gaps) :]
         watcher.leave_out(new)
         missing = [entry if keeps_logs else entry.model_copy(update={"log": ""}) for entry in new]
-        plan = Plan(config.model_copy(update={"missing": [*plan.config.missing, *missing]}))
-    if not plan.config.missing:
+        plan = Plan(config.model_copy(update={"gaps": [*plan.config.gaps, *missing]}))
+    if not plan.config.failed:
         (results / FINISHED).unlink(missing_ok=True)
     (results / UNFINISHED).unlink(missing_ok=True)
     return plan

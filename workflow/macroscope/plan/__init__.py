@@ -107,7 +107,7 @@ class Plan:
 
         They are two files, so that the first pass of the next call changes nothing that the report is made from.
         """
-        return f"{self.results}/{FINISHED if self.config.missing else WHOLE}"
+        return f"{self.results}/{FINISHED if self.config.failed else WHOLE}"
 
     def jobs(self) -> list[Job]:
         """Return the jobs of all stages of systems and critics: the rule template makes a rule of each."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from macroscope.critics import critics, get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.stage_jobs import CriticPlan
-from macroscope.missing import NOT_IN_CONFIG, Missing, NotAsked
+from macroscope.gaps import NOT_IN_CONFIG, SKIPPED, UNMATCHED, Gap, find_gap
 from macroscope.options import CONTROL, matched_reference, matched_system
 from macroscope.plan.matched_lengths import MatchedLengthsPlan
 from macroscope.stages import load
@@ -65,17 +65,17 @@ class Comparisons:
         ]
 
     @cached_property
-    def empty_cells(self) -> dict[tuple[str, str, str], NotAsked | Missing]:
+    def empty_cells(self) -> dict[tuple[str, str, str], Gap]:
         """Return (critic, corpus, system) -> why the scorecard has no number there, the control included.
 
         The systems are those that some critic judges; the critics are those of the corpus's comparisons, and those that
-        the config says are not asked.
+        the config says are skipped.
         """
         critics: dict[str, dict[str, None]] = {}
         for critic, corpus, _ in self._requested:
             critics.setdefault(corpus, {})[critic] = None
-        for entry in self.config.not_asked:
-            critics.setdefault(entry.corpus, {})[entry.critic] = None
+        for gap in self._skipped:
+            critics.setdefault(gap.corpus, {})[str(gap.critic)] = None
         made = set(self.comparisons)
         return {
             (critic, corpus, system): self._why_empty(critic, corpus, system)
@@ -84,12 +84,14 @@ class Comparisons:
             if (critic, corpus, system) not in made
         }
 
-    def _why_empty(self, critic: str, corpus: str, system: str) -> NotAsked | Missing:
-        if (critic, corpus, system) in self._requested:
-            return next(entry for entry in self.config.missing if entry.covers(corpus, system, critic))
-        declared = (entry for entry in self.config.not_asked if entry.covers(corpus, critic, system))
-        default = NotAsked(corpus=corpus, critic=critic, system=system, reason=NOT_IN_CONFIG)
-        return next(declared, default)
+    def _why_empty(self, critic: str, corpus: str, system: str) -> Gap:
+        gaps = self.config.failed if (critic, corpus, system) in self._requested else self._skipped
+        default = Gap(corpus=corpus, critic=critic, system=system, reason=NOT_IN_CONFIG)
+        return find_gap(gaps, corpus, system, critic) or default
+
+    @property
+    def _skipped(self) -> list[Gap]:
+        return [gap for gap in self.config.gaps if gap.kind == SKIPPED]
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
@@ -122,12 +124,15 @@ class Comparisons:
         return {chapter: list(systems) for chapter, systems in matched.items()}
 
     @cached_property
-    def unmatched(self) -> dict[str, str]:
-        """Return critic -> reason why it compares no texts at matched length, if the config wants that."""
-        wanted = dict.fromkeys(
-            c for comparison in self.config.comparisons if comparison.matched_length for c in comparison.critics
-        )
-        return {critic: reason for critic in wanted if (reason := self.declared(critic).unmatched)}
+    def unmatched(self) -> list[Gap]:
+        """Return why critics compare no texts at matched length, if the config wants that."""
+        return [
+            Gap(kind=UNMATCHED, corpus=comparison.corpus, critic=critic, explanation=why)
+            for comparison in self.config.comparisons
+            if comparison.matched_length
+            for critic in comparison.critics
+            if (why := self.declared(critic).unmatched)
+        ]
 
     @cached_property
     def matched_lengths(self) -> MatchedLengthsPlan:
@@ -160,7 +165,7 @@ class Comparisons:
     def compared_pairs(self) -> Pairs:
         """Return the pairs that each comparison names, or all pairs of the systems that it judges; each pair once.
 
-        Pairs with what failed (`Config.missing`) are left out.
+        Pairs with what failed (`Config.failed`) are left out.
         """
         pairs: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
         for comparison in self.config.comparisons:

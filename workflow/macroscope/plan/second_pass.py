@@ -1,7 +1,7 @@
 """The second pass of a run: what failed is left out, and everything else is reported.
 
 In the first pass, Snakemake makes all that does not depend on a failed job. The report does depend on it. The second
-pass has the same config and a list of what failed (`Config.missing`), so its plan has none of that. The next call
+pass has the same config and a list of what failed (`Config.failed`), so its plan has none of that. The next call
 begins with the first pass again, in which only the failed jobs are left to do.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from macroscope.config.schema import Config
 from macroscope.execution.failures import FailedJob
-from macroscope.missing import Missing
+from macroscope.gaps import FAILED, Gap
 from macroscope.options import CONTROL, matched_system, original_system
 from macroscope.plan import Plan
 
@@ -25,7 +25,7 @@ class Part:
 
 
 def without_failed(plan: Plan, failed: Sequence[FailedJob], targets: Sequence[str] | None = None) -> Config | None:
-    """Return the config with the parts of the run that failed jobs took along as `missing`.
+    """Return the config with the parts of the run that failed jobs took along as gaps.
 
     A job takes along the corpora and systems that cannot be made without it, or else the critics. A part that depends
     on a missing corpus in another way, such as a critic that learns from it, is found in the next pass.
@@ -50,16 +50,17 @@ def without_failed(plan: Plan, failed: Sequence[FailedJob], targets: Sequence[st
             new = [p for p in sorted(level) if not config.lacks(p.corpus, p.system or None, p.critic or None)]
             if new:
                 entries = [
-                    Missing(
+                    Gap(
+                        kind=FAILED,
                         corpus=part.corpus,
                         system=part.system or None,
                         critic=part.critic or None,
-                        reason=job.reason,
+                        explanation=job.reason,
                         log=job.log,
                     )
                     for part in new
                 ]
-                config = config.model_copy(update={"missing": [*config.missing, *entries]})
+                config = config.model_copy(update={"gaps": [*config.gaps, *entries]})
                 break
     return config if config is not plan.config and Plan(config).critics.comparisons else None
 

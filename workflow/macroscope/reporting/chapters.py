@@ -8,7 +8,7 @@ import pandas as pd
 
 from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings, ReportItem
-from macroscope.missing import Missing
+from macroscope.gaps import Gap
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
 from macroscope.reporting.html_blocks import Block, Captions, item_block
@@ -101,11 +101,11 @@ def critic_chapters(
         yield Chapter(critic_page(critic, corpus), f"{critic} on {corpus}", blocks, (critic, corpus))
 
 
-def missing_chapters(missing: Sequence[Missing]) -> Iterator[Chapter]:
+def missing_chapters(missing: Sequence[Gap]) -> Iterator[Chapter]:
     """Yield a chapter per critic that failed on a corpus, in place of its findings."""
     for entry in missing:
         if entry.critic and entry.stage is None:
-            warning = f"The critic {entry.explanation}. The same command tries it again."
+            warning = f"The critic {entry.note}. The same command tries it again."
             block = Block("failed", "No numbers", "", warning=warning)
             yield Chapter(critic_page(entry.critic, entry.corpus), f"{entry.critic} on {entry.corpus}", [block])
 

@@ -16,7 +16,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings
 from macroscope.errors import blame_plugins
 from macroscope.files import atomic
-from macroscope.missing import Missing, write_missing
+from macroscope.gaps import Gap, write_missing
 from macroscope.options import CONTROL
 from macroscope.plotting import (
     LONGEST_LABEL,
@@ -48,13 +48,13 @@ from macroscope.systems import kinds
 from macroscope.tables import read_csv
 
 log = logging.getLogger("macroscope")
-Task = Callable[[], list[Missing] | None]
+Task = Callable[[], list[Gap] | None]
 """A function that saves figures, and returns what failed and is left out."""
 
 _tasks: Sequence[Task] = ()
 
 
-def run_tasks(tasks: Sequence[Task], processes: int) -> tuple[set[str], list[Missing]]:
+def run_tasks(tasks: Sequence[Task], processes: int) -> tuple[set[str], list[Gap]]:
     """Run tasks that save figures in parallel; the first failure ends the run.
 
     Worker processes are forked, so tasks need not be picklable. Without fork, the tasks run sequentially.
@@ -68,7 +68,7 @@ def run_tasks(tasks: Sequence[Task], processes: int) -> tuple[set[str], list[Mis
 
     Returns
     -------
-    set of characters, list of Missing
+    set of characters, list of Gap
         Characters of the figures' texts that no installed font has, and what the tasks returned.
     """
     if min(processes, len(tasks)) < 2 or "fork" not in get_all_start_methods():
@@ -81,7 +81,7 @@ def run_tasks(tasks: Sequence[Task], processes: int) -> tuple[set[str], list[Mis
     return set().union(*(glyphs for glyphs, _ in done)), [failure for _, failures in done for failure in failures]
 
 
-def _run(number: int) -> tuple[set[str], list[Missing]]:
+def _run(number: int) -> tuple[set[str], list[Gap]]:
     with blame_plugins():  # here: the process that started this one does not see where an error comes from
         failures = _tasks[number]() or []
     return take_missing_glyphs(), failures
@@ -135,7 +135,7 @@ def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -
         )
 
 
-def _plot_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> list[Missing]:
+def _plot_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> list[Gap]:
     """Plot the figures of a critic on a corpus, its own and general ones; return the failure of its own, if any."""
     failures = plot_overview(findings)
     _plot_scores(results, findings, headline, truth)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
-from macroscope.missing import UNFINISHED, Missing, read_missing
+from macroscope.gaps import UNFINISHED, Gap, find_gap, read_missing
 from macroscope.options import KEPT_NAMES, is_matched
 from macroscope.statistics.tidy import COLUMNS
 from macroscope.systems import kinds
@@ -76,7 +76,7 @@ class Run:
     config: Mapping[str, Any]
     numbers: Mapping[Key, Number]
     corpora: Mapping[str, Mapping[str, str]]
-    missing: Sequence[Missing] = ()
+    missing: Sequence[Gap] = ()
 
     @cached_property
     def systems(self) -> set[str]:
@@ -98,8 +98,8 @@ class Run:
     def explain_absence(self, key: Key) -> str:
         """Return " (failed: REASON)" for a statistic of a part of the run that failed; "" for others."""
         corpus, system, critic, _ = key
-        entries = (f" ({entry.explanation})" for entry in self.missing if entry.covers(corpus, system, critic))
-        return next(entries, "")
+        gap = find_gap(self.missing, corpus, system, critic)
+        return "" if gap is None else f" ({gap.note})"
 
     @cached_property
     def pairs(self) -> dict[tuple[str, str, str, str, str], tuple[str, Number]]:

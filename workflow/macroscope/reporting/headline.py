@@ -10,6 +10,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
+from macroscope.gaps import UNUSABLE, Gap, find_gap
 from macroscope.options import CONTROL, READABLE_NAMES
 from macroscope.reporting.formats import (
     format_number,
@@ -62,39 +63,29 @@ def latent_measure(critic: str) -> LatentMeasure:
     return _NLL if get_critic(critic).data.density else _PPL
 
 
-class Unusable:
-    """The numbers that critics' report items mark as unusable for the headline: of whole chapters, or of systems.
+def find_unusable(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> list[Gap]:
+    """Return the numbers that critics' report items mark as unusable: of whole chapters first, then of systems.
 
     Parameters
     ----------
     items
         (critic, corpus) -> its report items.
     """
-
-    def __init__(self, items: Mapping[ChapterKey, Sequence[ReportItem]]) -> None:
-        self._chapters = {
-            chapter: item.warning or item.title
-            for chapter, of_chapter in items.items()
-            for item in of_chapter
-            if item.unusable
-        }
-        self._systems = {
-            (*chapter, system): reason
-            for chapter, of_chapter in items.items()
-            for item in of_chapter
-            for system, reason in item.unusable_systems.items()
-        }
-
-    def reason(self, critic: str, corpus: str, system: str) -> str | None:
-        """Return why the numbers of a system are unusable, as a sentence; None if they are not."""
-        return self._chapters.get((critic, corpus), self._systems.get((critic, corpus, system)))
-
-    def __contains__(self, key: tuple[str, str, str]) -> bool:
-        """Return whether the numbers of (critic, corpus, system) are unusable."""
-        return self.reason(*key) is not None
+    every = [(critic, corpus, item) for (critic, corpus), of_chapter in items.items() for item in of_chapter]
+    chapters = [
+        Gap(kind=UNUSABLE, corpus=corpus, critic=critic, explanation=item.warning or item.title)
+        for critic, corpus, item in every
+        if item.unusable
+    ]
+    systems = [
+        Gap(kind=UNUSABLE, corpus=corpus, system=system, critic=critic, explanation=why)
+        for critic, corpus, item in every
+        for system, why in item.unusable_systems.items()
+    ]
+    return chapters + systems
 
 
-def headline_table(results: Results, statistics: pd.DataFrame, unusable: Unusable) -> pd.DataFrame:
+def headline_table(results: Results, statistics: pd.DataFrame, unusable: Sequence[Gap]) -> pd.DataFrame:
     """Build the headline table: a row per corpus and system with its description, perplexity and latent PPLs.
 
     Parameters
@@ -137,7 +128,7 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: Unusabl
             row["n_paired"] = max(row.get("n_paired", 0), system_rows["n_paired"].max())
             declared = get_critic(critic)
             if declared.data.scores:
-                usable = (critic, corpus, system) not in unusable
+                usable = find_gap(unusable, corpus, system, critic) is None
                 numbers = _prior_columns(indexed, (corpus, system, critic), declared.data.certainty)
                 row |= {f"{critic}_usable": usable}
                 row |= numbers if usable else dict.fromkeys(numbers, float("nan"))

@@ -1,11 +1,12 @@
 """Comparisons at matched length: columns of the scorecard, the table of what was cut, and sentences about both."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from macroscope.gaps import Gap, describe_gaps
 from macroscope.options import LENGTH, matched_reference, matched_system
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
@@ -96,7 +97,7 @@ def read_matched_lengths(tables: Path) -> pd.DataFrame:
     return read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
 
 
-def describe_lengths(table: pd.DataFrame, scorecard: pd.DataFrame, unmatched: Mapping[str, str]) -> list[str]:
+def describe_lengths(table: pd.DataFrame, scorecard: pd.DataFrame, unmatched: Sequence[Gap]) -> list[str]:
     """Describe in sentences how much of each system's difference length explains, and which critics cannot tell.
 
     Parameters
@@ -106,7 +107,7 @@ def describe_lengths(table: pd.DataFrame, scorecard: pd.DataFrame, unmatched: Ma
     scorecard
         Scorecard table.
     unmatched
-        Critic -> reason why it compares no texts at matched length.
+        Critics that compare no texts at matched length.
     """
     several = table["corpus"].nunique() > 1
     sentences = []
@@ -114,8 +115,7 @@ def describe_lengths(table: pd.DataFrame, scorecard: pd.DataFrame, unmatched: Ma
         cells = scorecard[(scorecard["corpus"] == row["corpus"]) & (scorecard["system"] == row["system"])]
         name = f"{row['system']} on {row['corpus']}" if several else row["system"]
         sentences.append(f"{name}: {' '.join(_describe_system(row, cells))}")
-    reasons = (f"{critic} compares no texts at matched length: {reason}." for critic, reason in unmatched.items())
-    return [*sentences, *reasons]
+    return [*sentences, *describe_gaps(unmatched)]
 
 
 def _describe_system(row: Mapping[str, Any], cells: pd.DataFrame) -> Iterator[str]:

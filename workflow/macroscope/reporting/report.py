@@ -12,7 +12,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.features import MAX_DOCUMENTS
 from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
-from macroscope.missing import ADVICE, read_missing
+from macroscope.gaps import ADVICE, read_missing
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.chapters import (
     Chapter,
@@ -159,11 +159,8 @@ def _describe_lengths(results: Results, tables: Path, corpus: str) -> list[str]:
     """Return sentences about comparisons at matched length on a corpus; none if there are none."""
     table = read_matched_lengths(tables)
     table = table[table["corpus"] == corpus]
-    unmatched = {
-        critic: reason
-        for critic, reason in results.plan.critics.unmatched.items()
-        if (critic, corpus) in results.plan.critics.chapters
-    }
+    config, gaps = results.plan.config, results.plan.critics.unmatched
+    unmatched = [gap for gap in gaps if gap.corpus == corpus and not config.lacks(corpus, critic=gap.critic)]
     return describe_lengths(table, read_scorecard(tables), unmatched)
 
 

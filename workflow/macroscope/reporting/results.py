@@ -17,7 +17,7 @@ from macroscope.critics.language_fit import FULL, language_fit
 from macroscope.documents import Provenance, read_provenance
 from macroscope.errors import MacroscopeError, PluginError, blame_plugins
 from macroscope.files import read_json
-from macroscope.missing import Missing
+from macroscope.gaps import FAILED, Gap
 from macroscope.options import is_matched
 from macroscope.plan import Plan
 from macroscope.reporting.formats import look_up_estimate
@@ -159,19 +159,19 @@ class Results:
         return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def plot_overview(findings: Findings) -> list[Missing]:
+def plot_overview(findings: Findings) -> list[Gap]:
     """Plot a critic's own figures of all systems of a corpus; return the failure, if it failed."""
     return _run_stage(findings, "overview", None)[1]
 
 
-def report_items(findings: Findings) -> tuple[list[ReportItem], list[Missing]]:
+def report_items(findings: Findings) -> tuple[list[ReportItem], list[Gap]]:
     """Return the items that a critic contributes to the report of a corpus, and its failure, if it failed."""
     critic = get_critic(findings.critic)
     items, failures = _run_stage(findings, "report", list[ReportItem]())
     return [*items, *_language_items(critic.data, findings)], failures
 
 
-def _run_stage(findings: Findings, stage: str, default: T) -> tuple[T, list[Missing]]:
+def _run_stage(findings: Findings, stage: str, default: T) -> tuple[T, list[Gap]]:
     """Return the result of a critic's stage of reporting, or a default and the failure.
 
     Defects of critics of this package are not contained: their tests have to see them.
@@ -183,9 +183,10 @@ def _run_stage(findings: Findings, stage: str, default: T) -> tuple[T, list[Miss
         with blame_plugins():
             return critic.stage(stage).function(critic.package)(findings), []
     except MacroscopeError as error:
-        failure = Missing(corpus=findings.corpus, critic=findings.critic, stage=stage, reason=str(error))
+        place = {"corpus": findings.corpus, "critic": findings.critic, "stage": stage}
+        failure = Gap(kind=FAILED, **place, explanation=str(error))
         traceback = error.traceback if isinstance(error, PluginError) else ""
-        log.warning("%s%s %s", f"{traceback}\n" if traceback else "", failure.name, failure.explanation)
+        log.warning("%s%s %s", f"{traceback}\n" if traceback else "", failure.name, failure.note)
         return default, [failure]
 
 

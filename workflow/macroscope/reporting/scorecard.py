@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from macroscope.gaps import FAILED, SKIPPED, TOO_FEW, UNUSABLE, Kind
 from macroscope.options import SPLIT_HALF
 from macroscope.phrases import group_names
 from macroscope.reporting.formats import format_percent, format_percent_inline
@@ -27,17 +28,13 @@ from macroscope.reporting.matched_length import MATCHED_COLUMNS, cell_at_matched
 from macroscope.reporting.ranking import rank_systems
 
 FILE = "scorecard.csv"
-Verdict = Literal["like real text", "unlike", "inconclusive", "not usable", "too few texts", "not asked", "failed"]
+Verdict = Literal["like real text", "unlike", "inconclusive"] | Kind
 LIKE: Verdict = "like real text"
 UNLIKE: Verdict = "unlike"
 INCONCLUSIVE: Verdict = "inconclusive"
-NOT_USABLE: Verdict = "not usable"
-TOO_FEW: Verdict = "too few texts"
-NOT_ASKED: Verdict = "not asked"
-FAILED: Verdict = "failed"
-EMPTY: tuple[Verdict, ...] = (NOT_ASKED, FAILED)
+EMPTY: tuple[Kind, ...] = (SKIPPED, FAILED)
 """Verdicts of cells without a comparison: no comparison of the config, or one whose job failed."""
-SIGNS: dict[Verdict, str] = {LIKE: "≈", UNLIKE: "≠", INCONCLUSIVE: "?", NOT_USABLE: "–", TOO_FEW: "–"}
+SIGNS: dict[Verdict, str] = {LIKE: "≈", UNLIKE: "≠", INCONCLUSIVE: "?", UNUSABLE: "–", TOO_FEW: "–"}
 FEWEST_PER_HALF = 50
 """Fewest real texts per half for a number of real text against itself. By chance, 95 % of the numbers of 50 texts
 against 50 lie between 36 and 64 %; those of 20 against 20, between 28 and 72 %, look like a defect."""
@@ -99,7 +96,7 @@ class Scorecard:
         return {**self.rows[system], **self.empty.get(system, {})}
 
     def empty_by_reason(self, system: str) -> dict[str, list[str]]:
-        """Return reason -> critics without a number for a system: "not asked: it needs 20 texts"."""
+        """Return reason -> critics without a number for a system: "skipped: it needs 20 texts"."""
         named = {critic: _note(cell) or format_cell(cell) for critic, cell in self.empty[system].items()}
         return group_names(named)
 
@@ -183,7 +180,7 @@ class Scorecard:
         return [
             critic
             for critic in self.critics
-            if any(critic in cells and cells[critic]["verdict"] != NOT_USABLE for cells in self.rows.values())
+            if any(critic in cells and cells[critic]["verdict"] != UNUSABLE for cells in self.rows.values())
         ]
 
     def overall_verdict(self, system: str) -> Verdict:
@@ -200,9 +197,7 @@ class Scorecard:
             unsure = [critic for critic in unsure if critic not in self.warned]
         if like and not unsure:
             return LIKE
-        return (
-            NOT_USABLE if len(self.critics_with_verdict(system, NOT_USABLE)) == len(self.rows[system]) else INCONCLUSIVE
-        )
+        return UNUSABLE if len(self.critics_with_verdict(system, UNUSABLE)) == len(self.rows[system]) else INCONCLUSIVE
 
     def deciding_critics(self, system: str) -> list[str]:
         """Return the critics without a warning that determine a system's overall verdict."""
@@ -348,7 +343,7 @@ def _has_verdict(cell: pd.Series) -> bool:
 def format_cell(cell: pd.Series) -> str:
     """Format a cell: "≠ 93 % [88, 96]"; without the sign of the verdict for real text against itself.
 
-    A cell without a number has its reason: "not asked: needs 20 texts with section titles".
+    A cell without a number has its reason: "skipped: needs 20 texts with section titles".
     """
     verdict: Verdict = cell["verdict"]
     if verdict in EMPTY:

@@ -8,20 +8,16 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
-from macroscope.missing import Missing
+from macroscope.gaps import TOO_FEW, Gap, find_gap
 from macroscope.options import CONTROL, SPLIT_HALF, is_matched, matched_system
 from macroscope.reporting.formats import format_percent_inline, look_up_estimate
-from macroscope.reporting.headline import ChapterKey, Unusable
+from macroscope.reporting.headline import ChapterKey
 from macroscope.reporting.matched_length import matched_columns
 from macroscope.reporting.results import Results, select_rows
 from macroscope.reporting.scorecard import (
     COLUMNS,
-    FAILED,
     FEWEST_PER_HALF,
-    NOT_ASKED,
-    NOT_USABLE,
     RATIO,
-    TOO_FEW,
     TOO_FEW_TO_SAY,
     UNLIKE,
     decide_verdict,
@@ -39,7 +35,7 @@ def chapters_with_warnings(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> 
 
 
 def scorecard_table(
-    results: Results, statistics: pd.DataFrame, unusable: Unusable, warned: set[ChapterKey]
+    results: Results, statistics: pd.DataFrame, unusable: Sequence[Gap], warned: set[ChapterKey]
 ) -> pd.DataFrame:
     """Build the scorecard table: a row per corpus, system and critic, also for cells that have no number.
 
@@ -53,7 +49,7 @@ def scorecard_table(
     statistics
         All statistics of the run, with adjusted p-values.
     unusable
-        Critics, corpora and systems for which the projection is too inaccurate for a verdict.
+        Gaps of critics, corpora and systems for which the projection is too inaccurate for a verdict.
     warned
         (critic, corpus) chapters with a warning.
     """
@@ -71,38 +67,42 @@ def scorecard_table(
         for system, row in assessed.items():
             if is_matched(system):
                 continue
-            why_unusable = unusable.reason(critic, corpus, system)
+            gap = find_gap(unusable, corpus, system, critic)
             rows.append(
                 {
                     **row,
-                    "reason": TOO_FEW_TO_SAY if row["verdict"] == TOO_FEW else "",
-                    "explanation": _explain(row, why_unusable, indexed),
+                    **_judge(row, gap, indexed),
                     **look_up_estimate(indexed, (corpus, system, critic, RATIO), RATIO),
                     "check": _is_check(results, system),
                     "warned": (critic, corpus) in warned,
                     "c2st_auc": row["value"],
-                    "verdict": row["verdict"] if why_unusable is None else NOT_USABLE,
                     "smallest": smallest[system],
                 }
             )
             if (matched := assessed.get(matched_system(system))) is not None:
-                at_matched = matched | {"smallest": smallest[matched_system(system)]}
-                at_matched["explanation"] = _explain(matched, why_unusable, indexed)
-                at_matched |= {} if why_unusable is None else {"verdict": NOT_USABLE}
+                at_matched = matched | _judge(matched, gap, indexed) | {"smallest": smallest[matched_system(system)]}
                 rows[-1] |= matched_columns(row, at_matched, config.confidence)
     rows += _empty_cells(results, {(row["corpus"], row["system"]) for row in rows})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _explain(row: Mapping[str, Any], why_unusable: str | None, indexed: pd.DataFrame) -> str:
-    """Return why a row of `c2st_auc` is not usable, or undefined, or what hints at other subjects; "" otherwise."""
-    if why_unusable is not None:
-        return why_unusable
+def _judge(row: Mapping[str, Any], unusable: Gap | None, indexed: pd.DataFrame) -> dict[str, str]:
+    """Return verdict, reason and explanation of a row of `c2st_auc`; the explanation may hint at other subjects."""
+    gap = unusable or _find_too_few(row)
+    if gap is not None:
+        return gap.cell
+    return {"verdict": row["verdict"], "reason": "", "explanation": describe_subjects(row, indexed)}
+
+
+def _find_too_few(row: Mapping[str, Any]) -> Gap | None:
     if is_too_few_to_say(row["system"], row["n_reference"], row["n_candidate"]):
-        return f"halves of fewer than {FEWEST_PER_HALF} real texts differ by chance alone"
-    if pd.notna(row["reason"]) and row["reason"]:
-        return str(row["reason"])
-    return describe_subjects(row, indexed)
+        why = f"halves of fewer than {FEWEST_PER_HALF} real texts differ by chance alone"
+    elif pd.isna(row["value"]):
+        why = row["reason"] if pd.notna(row["reason"]) else ""
+    else:
+        return None
+    place = {name: row[name] for name in ("corpus", "system", "critic")}
+    return Gap(kind=TOO_FEW, **place, reason=TOO_FEW_TO_SAY, explanation=why)
 
 
 def describe_subjects(row: Mapping[str, Any], indexed: pd.DataFrame) -> str:
@@ -137,21 +137,17 @@ def _empty_cells(results: Results, filled: Set[tuple[str, str]]) -> Iterator[dic
     filled
         (corpus, system) of the other rows.
     """
-    for (critic, corpus, name), why in results.plan.critics.empty_cells.items():
+    for (critic, corpus, name), gap in results.plan.critics.empty_cells.items():
         system = SPLIT_HALF if name == CONTROL else name
         if (corpus, system) not in filled:
             continue
-        if isinstance(why, Missing):
-            told = {"verdict": FAILED, "reason": "", "explanation": why.details}
-        else:
-            told = {"verdict": NOT_ASKED, "reason": why.reason, "explanation": why.explanation}
         yield {
             "corpus": corpus,
             "system": system,
             "check": _is_check(results, system),
             "critic": critic,
             "warned": False,
-            **told,
+            **gap.cell,
         }
 
 
@@ -160,8 +156,6 @@ def _assess(row: Mapping[str, Any], tests: pd.DataFrame, margin: float) -> dict[
     adjusted = tests.loc[tests["system"] == row["system"], "p_adjusted"]
     different = int((adjusted < SIGNIFICANT).sum())
     verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], margin, different)
-    if is_too_few_to_say(row["system"], row["n_reference"], row["n_candidate"]):
-        verdict = TOO_FEW
     return {"tests": len(adjusted), "different": different, "verdict": verdict}
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.documents import count_documents, read_provenance
 from macroscope.files import atomic
-from macroscope.missing import ADVICE, write_missing
+from macroscope.gaps import ADVICE, write_missing
 from macroscope.options import CONTROL
 from macroscope.reporting.pages import inline_svg, render_page
 from macroscope.reporting.pair_accuracies import tabulate_pairs
@@ -67,7 +67,7 @@ def write_sensitivity(config: Path, output: Path) -> None:
         }
         for name, table in tables.items():
             write_csv(table, folder / name)
-        write_missing(results.plan.config.missing, folder)
+        write_missing(results.plan.config.failed, folder)
         designs = [design for design in DESIGNS[::-1] if (powers["design"] == design).any()]
         for design in designs:
             plot_heat_map(n80[n80["design"] == design], critics, block.doses, folder / f"n80_{design}")
@@ -101,7 +101,7 @@ def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, design
     return render_page(
         "sensitivity",
         run=results.plan.config.run,
-        missing=results.plan.config.missing,
+        missing=results.plan.config.failed,
         advice=ADVICE,
         corpus=block.corpus,
         documents=count_documents(real, "test") + count_documents(real, "valid"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics import get_critic
-from macroscope.missing import Missing
+from macroscope.gaps import UNUSABLE, Gap
 from macroscope.phrases import choose_form, list_names
 from macroscope.plan import Plan
 from macroscope.reporting.cited_sensitivity import cite_sensitivity, list_found_damages
@@ -17,7 +17,6 @@ from macroscope.reporting.scorecard import (
     INCONCLUSIVE,
     INTERVAL_VERDICTS,
     LIKE,
-    NOT_USABLE,
     UNLIKE,
     Scorecard,
     Verdict,
@@ -68,13 +67,13 @@ def list_notes(plan: Plan, tables: Path) -> list[str]:
     ]
 
 
-def list_warnings(tables: Path, missing: Sequence[Missing]) -> list[str]:
+def list_warnings(tables: Path, missing: Sequence[Gap]) -> list[str]:
     """Return the warnings of a run, and what is missing, without those that stand in notes on the scorecard."""
     in_notes = set(read_scorecard(tables)["explanation"])
     rows = [row for row in read_warnings(tables).itertuples() if row.warning not in in_notes]
     return [
         *(f"Warning ({row.critic}): {row.warning}" for row in rows),
-        *(f"Missing: {entry.name} {entry.explanation}" for entry in missing if not entry.is_in_scorecard),
+        *(f"Missing: {entry.name} {entry.note}" for entry in missing if not entry.is_in_scorecard),
     ]
 
 
@@ -124,7 +123,7 @@ _GROUPS: dict[Verdict, str] = {
     UNLIKE: "",
     LIKE: "Like real text",
     INCONCLUSIVE: "Too few texts to tell",
-    NOT_USABLE: "Judged by no usable critic",
+    UNUSABLE: "Judged by no usable critic",
 }
 
 
@@ -135,7 +134,7 @@ def _judge_one(scorecard: Scorecard, system: str, subject: str) -> str:
         return f"{subject} differ from real text in {_aspects(scorecard, system)}{warned}."
     if verdict == LIKE:
         return f"{subject} are like real text in {_aspects(scorecard, system)}{warned}."
-    if verdict == NOT_USABLE:
+    if verdict == UNUSABLE:
         return f"no critic is accurate enough on {subject} for a verdict."
     if like := scorecard.critics_with_verdict(system, LIKE):
         of_all = len(_judging(scorecard, system))

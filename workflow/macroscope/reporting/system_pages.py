@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.findings import ReportItem
+from macroscope.gaps import UNUSABLE
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.reporting.chapters import Contribution, critic_page
 from macroscope.reporting.differences import (
@@ -22,7 +23,7 @@ from macroscope.reporting.headline import SETTING, display_headline
 from macroscope.reporting.html_blocks import Block, Captions, item_block, system_page
 from macroscope.reporting.pages import html_table
 from macroscope.reporting.results import Results
-from macroscope.reporting.scorecard import NOT_USABLE, UNLIKE, Scorecard, Verdict
+from macroscope.reporting.scorecard import UNLIKE, Scorecard, Verdict
 from macroscope.systems import kinds
 from macroscope.systems.options import Description
 
@@ -108,7 +109,7 @@ class SystemPage:
     @property
     def with_differences(self) -> list[Evaluation]:
         """Return the evaluations of usable critics with a clear difference, the clearest first."""
-        usable = {each.critic: each for each in self.evaluations if each.cell["verdict"] != NOT_USABLE}
+        usable = {each.critic: each for each in self.evaluations if each.cell["verdict"] != UNUSABLE}
         clearest = {critic: each.clearest for critic, each in usable.items() if each.clearest is not None}
         return [usable[critic] for critic in sort_critics(clearest)]
 
@@ -167,7 +168,7 @@ def choose_example(
     results: Results, corpus: str, system: str, evaluations: Sequence[Evaluation], flags: Mapping[str, Flags]
 ) -> Example | None:
     """Choose the example: by critics that find the system unlike real text, or else by other usable critics."""
-    usable = [evaluation for evaluation in evaluations if evaluation.cell["verdict"] != NOT_USABLE]
+    usable = [evaluation for evaluation in evaluations if evaluation.cell["verdict"] != UNUSABLE]
     unlike = [evaluation.critic for evaluation in usable if evaluation.cell["verdict"] == UNLIKE]
     others = [evaluation.critic for evaluation in usable if evaluation.cell["verdict"] != UNLIKE]
     return next(

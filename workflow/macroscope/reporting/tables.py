@@ -10,11 +10,11 @@ from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
-from macroscope.missing import write_missing
+from macroscope.gaps import write_missing
 from macroscope.reporting import human_documents, matched_length, scorecard
 from macroscope.reporting.data_sources import data_sources_table
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate
-from macroscope.reporting.headline import ChapterKey, Unusable, display_headline, headline_table, latent_measure
+from macroscope.reporting.headline import ChapterKey, display_headline, find_unusable, headline_table, latent_measure
 from macroscope.reporting.human import (
     FILE,
     correlations_table,
@@ -105,13 +105,13 @@ def write_tables(config: Path, output: Path) -> None:
     results = Results(config)
     statistics = with_adjusted_p_values(results.statistics())
     items: dict[ChapterKey, list[ReportItem]] = {}
-    missing = list(results.plan.config.missing)
+    missing = list(results.plan.config.failed)
     for findings in results.findings(statistics, output.parent / "figures"):
         items[findings.critic, findings.corpus], failures = report_items(findings)
         missing += failures
     with atomic(output) as folder:
         folder.mkdir()
-        unusable = Unusable(items)
+        unusable = find_unusable(items)
         headline = headline_table(results, statistics, unusable)
         tables = {
             "statistics.csv": statistics,

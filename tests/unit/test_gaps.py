@@ -3,12 +3,22 @@
 import pytest
 
 from macroscope.errors import MacroscopeError
-from macroscope.missing import FILE, Missing, read_missing, rules_with_failed_stages, write_missing
+from macroscope.gaps import (
+    FAILED,
+    FILE,
+    SKIPPED,
+    UNMATCHED,
+    Gap,
+    describe_gaps,
+    read_missing,
+    rules_with_failed_stages,
+    write_missing,
+)
 
 REASON = "no word occurs twice; give more texts"
-CRITIC = Missing(corpus="wiki", critic="topics", reason=REASON, log="logs/x.log")
-SYSTEM = Missing(corpus="wiki", system="lm", reason=REASON)
-CORPUS = Missing(corpus="web", reason=REASON)
+CRITIC = Gap(kind=FAILED, corpus="wiki", critic="topics", explanation=REASON, log="logs/x.log")
+SYSTEM = Gap(kind=FAILED, corpus="wiki", system="lm", explanation=REASON)
+CORPUS = Gap(kind=FAILED, corpus="web", explanation=REASON)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +40,7 @@ def test_words_for_readers():
         "system 'lm' on 'wiki'",
         "corpus 'web'",
     ]
-    assert CRITIC.explanation == f"failed: {REASON}; see logs/x.log"
+    assert CRITIC.note == f"failed: {REASON}; see logs/x.log"
     assert [entry.is_in_scorecard for entry in (CRITIC, SYSTEM, CORPUS)] == [True, False, False]
 
 
@@ -48,6 +58,27 @@ def test_a_job_that_left_out_a_failed_stage_is_known(tmp_path):
     assert rules_with_failed_stages(tmp_path) == set()
     write_missing([CRITIC.model_copy(update={"stage": "overview"})], tmp_path / "figures")
     assert rules_with_failed_stages(tmp_path) == {"plot_figures"}
+
+
+def test_critics_with_the_same_reason_share_a_sentence():
+    why = {"corpus": "wiki", "reason": "needs titles", "explanation": "it needs 20 titles"}
+    skipped = [Gap(critic=name, **why) for name in ("coherence", "topics")]
+    theirs = Gap(corpus="wiki", system="lm", critic="clusters", reason="does not read Chinese")
+    uncut = [Gap(kind=UNMATCHED, corpus=corpus, critic="synthetic", explanation="no sentences") for corpus in "ab"]
+    assert describe_gaps([*skipped, theirs, *uncut]) == [
+        "The critics 'coherence', 'topics' are left out, each for this reason: it needs 20 titles.",
+        "The critic 'clusters' does not judge 'lm': does not read Chinese.",
+        "The critic 'synthetic' does not compare texts at matched length: no sentences.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "lacking"),
+    [({"kind": SKIPPED, "critic": "topics"}, "reason"), ({"kind": FAILED, "reason": "few"}, "explanation")],
+)
+def test_a_gap_without_its_reason_is_refused(fields, lacking):
+    with pytest.raises(ValueError, match=f"without {lacking}"):
+        Gap(corpus="wiki", **fields)
 
 
 @pytest.mark.parametrize("content", ["", "garbage\n", "corpus,system\nwiki,lm\n", "\x00\x01", "corpus,reason\n"])
