@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.options import Resampling
-from macroscope.statistics.comparison import compare_numbers
-from macroscope.statistics.latent import compare_scores
+from macroscope.statistics.latent import compare_numbers, compare_scores
 
 from ..setting import Case, Run, Setting, list_estimates
 

@@ -56,9 +56,9 @@ import sys
 import numpy as np
 from macroscope.execution.job_server import COMMANDS, prepare
 prepare(COMMANDS)
-prepare("macroscope.statistics.random_subset_sums")
+prepare("macroscope.statistics.compiled_permutations")
 built, before = sys.modules[COMMANDS].command.cache_info().currsize, set(sys.modules)
-sys.modules["macroscope.statistics.random_subset_sums"].coin_sums(np.ones((9, 1)), 5, np.random.default_rng(1))
+sys.modules["macroscope.statistics.compiled_permutations"].coin_sums(np.ones((9, 1)), 5, np.random.default_rng(1))
 print(built, [name for name in set(sys.modules) - before if name.startswith("numba")])
 """
     done = subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm, t
+from scipy.stats import binom, norm, rankdata, t
 
 from macroscope.statistics.cross_fitted_tests import (
     FoldTest,
@@ -10,6 +10,7 @@ from macroscope.statistics.cross_fitted_tests import (
     combined_p_value,
     fold_tests,
     jackknife_interval,
+    midranks,
     permuted_sums,
 )
 from macroscope.statistics.permutation_groups import Permutation
@@ -82,3 +83,14 @@ def test_level_if_earlier_folds_choose_the_statistic(two_sided):
     for level in (0.01, 0.05, 0.2):
         low, high = binom(1000, level).ppf([0.0005, 0.9995])
         assert low <= np.count_nonzero(np.array(p_values) <= level + 1e-9) <= high
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 1000])
+def test_midranks_are_those_of_scipy(distinct):
+    values = np.random.default_rng(distinct).integers(distinct, size=300) / 7
+    assert np.array_equal(midranks(values), rankdata(values))
+
+
+def test_infinite_values_and_empty_samples():
+    assert midranks([np.inf, -np.inf, 0.0, np.inf]).tolist() == [3.5, 1, 2, 3.5]
+    assert midranks([]).tolist() == []

@@ -6,8 +6,7 @@ import pytest
 
 from macroscope.errors import MacroscopeError
 from macroscope.options import Resampling
-from macroscope.statistics.comparison import compare_score_files
-from macroscope.statistics.latent import compare_scores, pooled_perplexity
+from macroscope.statistics.latent import compare_score_files, compare_scores, pooled_perplexity
 
 RESAMPLING = Resampling(resamples=400, permutations=400, seed=1)
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from macroscope.statistics.compiled_permutations import coin_sums
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
-from macroscope.statistics.random_subset_sums import coin_sums
 
 
 def keys_of(ids, openings=None):

@@ -9,7 +9,7 @@ import pytest
 from macroscope.critics.features import read_score_features
 from macroscope.options import Resampling
 from macroscope.reporting.reader.index import CriticScores
-from macroscope.statistics.comparison import compare_score_files
+from macroscope.statistics.latent import compare_score_files
 from macroscope.statistics.score_tables import list_document_numbers, read_category_counts, read_document_numbers
 
 RESAMPLING = Resampling(200, 199, 0.95, 1)

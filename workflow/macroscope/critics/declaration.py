@@ -46,7 +46,7 @@ COUNTED = {
 _OF_SYSTEMS = "critic corpus signature"
 SHARED_STAGES = {
     "compare_scores": Stage(
-        "macroscope.statistics.comparison:compare_score_files",
+        "macroscope.statistics.latent:compare_score_files",
         inputs=f"control_scores scores {_OF_SYSTEMS} system resampling",
         megabytes=4000,
         minutes=120,

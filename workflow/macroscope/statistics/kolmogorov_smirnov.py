@@ -180,7 +180,7 @@ def _distances_of_random_divisions(pooled: np.ndarray, n: int, permutations: int
 def _permuted_distances(values: Array, permutation: Permutation, permutations: int, rng: np.random.Generator) -> Array:
     """Compute D after each permutation of documents between the two samples."""
     if not permutation.is_exact(permutations):
-        from macroscope.statistics.permuted_ks import permuted_ks_distances  # compiled code: slow to import
+        from macroscope.statistics.compiled_permutations import permuted_ks_distances  # compiled code: slow to import
 
         return permuted_ks_distances(values, permutation, permutations, rng)
     order = np.argsort(values, kind="stable")

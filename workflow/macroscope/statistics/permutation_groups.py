@@ -110,7 +110,7 @@ class Permutation:
 
         Of very many documents, bundles are permuted.
         """
-        from macroscope.statistics.random_subset_sums import coin_sums, subset_sums  # compiled code: slow to import
+        from macroscope.statistics.compiled_permutations import coin_sums, subset_sums  # compiled code: slow to import
 
         if self.units > MANY and not self.is_exact(draws):
             bundles, _ = self.bundles

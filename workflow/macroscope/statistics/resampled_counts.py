@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.arrays import usable_cores
+from macroscope.statistics.compiled_permutations import splitmix
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.random_subset_sums import splitmix
 
 _DRAWS = 8
 """Draws that are generated together, so that their sums of a category lie in one line of the cache."""

@@ -22,7 +22,7 @@ from macroscope.documents import Collection, Document, Provenance, Section, writ
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
 from macroscope.options import Resampling
-from macroscope.statistics.comparison import category_table
+from macroscope.statistics.latent import category_table
 
 from .mention_files import write_resolved
 
