@@ -17,6 +17,10 @@ VALUES = np.array([1.0, 4, 2, 2, 9, 3, 3, 5, 1, 7, 8, 2])
 SIZES = (7, 5)
 
 
+def distances_of(permutation, draws, rng):
+    return permuted_ks_distances(VALUES, permutation.sizes[0], permutation.pairs_and_groups(), draws, rng)
+
+
 def all_distances(values, permutation):
     """Return D of every permutation, each once, by the plain definition."""
     rows = np.concatenate(list(permutation.memberships(10**6, np.random.default_rng(0)))) > 0
@@ -29,7 +33,7 @@ def test_random_permutations_have_the_distribution_of_all(groups):
     permutation = Permutation(sizes, groups)
     exact = Counter(all_distances(VALUES, permutation))
     draws = 20_000
-    sampled = Counter(np.round(permuted_ks_distances(VALUES, permutation, draws, np.random.default_rng(1)), 9))
+    sampled = Counter(np.round(distances_of(permutation, draws, np.random.default_rng(1)), 9))
     assert set(sampled) <= set(exact)
     expected = np.array([count / exact.total() * draws for count in exact.values()])
     counted = np.array([sampled[value] for value in exact])
@@ -43,7 +47,7 @@ def test_the_number_of_cores_does_not_matter(monkeypatch):
     distances = []
     for cores in (1, 3):
         monkeypatch.setattr("macroscope.statistics.compiled_permutations.usable_cores", lambda cores=cores: cores)
-        distances.append(permuted_ks_distances(VALUES, permutation, 500, np.random.default_rng(2)))
+        distances.append(distances_of(permutation, 500, np.random.default_rng(2)))
     assert np.array_equal(*distances)
     assert len(set(distances[0][:64])) > 3  # chunks have different seeds
     assert not np.array_equal(distances[0][:64], distances[0][64:128])
@@ -51,7 +55,9 @@ def test_the_number_of_cores_does_not_matter(monkeypatch):
 
 def test_a_sample_of_one_document():
     permutation = Permutation((1, 3))
-    distances = permuted_ks_distances(np.array([1.0, 2, 3, 4]), permutation, 300, np.random.default_rng(3))
+    distances = permuted_ks_distances(
+        np.array([1.0, 2, 3, 4]), 1, permutation.pairs_and_groups(), 300, np.random.default_rng(3)
+    )
     assert set(np.round(distances, 9)) == set(all_distances(np.array([1.0, 2, 3, 4]), permutation))
 
 

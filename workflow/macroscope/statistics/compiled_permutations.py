@@ -11,6 +11,7 @@ This is a module of its own because compiled code is slow to import, and many p-
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -18,12 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from macroscope.arrays import usable_cores
 from macroscope.statistics.document_features import Array, as_matrix
-from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.document_groups import Integers
 
 _DRAWS_PER_CHUNK, _DISTANCES_PER_CHUNK = 128, 64
 PROBABILITY_BITS = 4
 _ANY_SIZE = -1
 Places = NDArray[np.int32]
+PairsAndGroups: TypeAlias = tuple[Integers, Integers, Integers, Integers, Integers]
 
 
 def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator) -> Array:
@@ -145,7 +147,7 @@ def _fill_sums(
                     sums[c, p] += sign * rows[i, c]
 
 
-def permuted_ks_distances(values: Array, permutation: Permutation, draws: int, rng: np.random.Generator) -> Array:
+def permuted_ks_distances(values: Array, n: int, groups: PairsAndGroups, draws: int, rng: np.random.Generator) -> Array:
     """Compute D between the two samples after each of `draws` random permutations.
 
     The result depends on the generator, not on the number of cores.
@@ -154,6 +156,10 @@ def permuted_ks_distances(values: Array, permutation: Permutation, draws: int, r
     ----------
     values
         Values of the documents of the first sample, then of the second.
+    n
+        Number of documents of the first sample.
+    groups
+        Structure of the permutations: `Permutation.pairs_and_groups`.
 
     Returns
     -------
@@ -164,7 +170,7 @@ def permuted_ks_distances(values: Array, permutation: Permutation, draws: int, r
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order))
     last = np.append(values[order][1:] != values[order][:-1], True)  # ends of runs of equal values
-    first, second, members, sizes, quotas = permutation.pairs_and_groups()
+    first, second, members, sizes, quotas = groups
     # Of each group, the members of the smaller sample are sampled; the others are in the larger one.
     smaller = np.minimum(quotas, sizes - quotas)
     places = place[first], place[second], place[members]
@@ -174,7 +180,7 @@ def permuted_ks_distances(values: Array, permutation: Permutation, draws: int, r
     def compute(chunk: tuple[int, np.uint64]) -> Array:
         start, seed = chunk
         distances = np.empty(min(_DISTANCES_PER_CHUNK, draws - start))
-        _fill_distances(*places, sizes, smaller, smaller == quotas, last, permutation.sizes[0], seed, distances)
+        _fill_distances(*places, sizes, smaller, smaller == quotas, last, n, seed, distances)
         return distances
 
     with ThreadPoolExecutor(usable_cores()) as threads:

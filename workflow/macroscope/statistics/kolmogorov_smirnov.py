@@ -182,7 +182,7 @@ def _permuted_distances(values: Array, permutation: Permutation, permutations: i
     if not permutation.is_exact(permutations):
         from macroscope.statistics.compiled_permutations import permuted_ks_distances  # compiled code: slow to import
 
-        return permuted_ks_distances(values, permutation, permutations, rng)
+        return permuted_ks_distances(values, permutation.sizes[0], permutation.pairs_and_groups(), permutations, rng)
     order = np.argsort(values, kind="stable")
     last = np.append(values[order][1:] != values[order][:-1], True)  # ends of runs of equal values
     distances = []
