@@ -139,7 +139,7 @@ def _write_cells(axes: Axes, values: Array) -> None:
         value = values[row, column]
         if not np.isnan(value):
             colour = "black" if value > middle else "white"
-            axes.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=8, color=colour)
+            axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=8, color=colour)
 
 
 PAGE, TABLE, PHRASES = "index.html", "similarity.csv", "phrases.csv"
@@ -210,7 +210,7 @@ def list_differing(sameness: Sameness) -> pd.DataFrame:
     measured = set(sameness.table["statistic"])
     rows = [
         (
-            view.name,
+            view.name.replace("_", " "),
             difference,
             excess[is_view & (excess["statistic"] == name) & (sign * excess["value"] > 0)]["system"],
         )
