@@ -62,7 +62,7 @@ def test_powers_of_ten_are_written_as_people_do():
 
 
 def test_what_rounding_left_of_0_is_0():
-    assert [number(value) for value in (-1.73e-18, 4e-13, 4e-12)] == ["0", "0", "4 × 10⁻¹²"]
+    assert [number(value) for value in (-1.73e-18, -0.0, 4e-13, 4e-12)] == ["0", "0", "0", "4 × 10⁻¹²"]
     assert format_number(-1.73e-18) == "0"
 
 

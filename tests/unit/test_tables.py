@@ -41,6 +41,13 @@ def test_no_cell_is_a_formula(tmp_path):
     assert pd.read_csv(tmp_path / "table.csv")["number"].eq(-1.5).all()
 
 
+def test_negative_numbers_stand_as_they_are(tmp_path):
+    numbers = ["-1.06", "-1.9e-05", "-1.9 × 10⁻⁵", "-14.9 [-15.9, -13.9]", "-6.5 [-7.5, 1,200] *"]
+    write_csv(pd.DataFrame({"text": [*numbers, "-2+3", "-1 [=x]"]}), tmp_path / "table.csv")
+    assert cells(tmp_path / "table.csv") == [*numbers, "'-2+3", "'-1 [=x]"]
+    assert read_csv(tmp_path / "table.csv")["text"].tolist() == [*numbers, "-2+3", "-1 [=x]"]
+
+
 @pytest.mark.slow
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1), min_size=1))
 def test_any_text_reads_back(tmp_path_factory, texts):

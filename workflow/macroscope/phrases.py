@@ -65,7 +65,7 @@ def number(value: float, digits: int = 3) -> str:
 
     if pd.isna(value):
         return "–"
-    return f"{value:,.0f}" if 1000 <= abs(value) < LARGE else significant(f"{value:.{digits}g}")
+    return f"{value:,.0f}" if 1000 <= abs(value) < LARGE else significant(f"{value + 0.0:.{digits}g}")
 
 
 def significant(text: str) -> str:

@@ -1,8 +1,9 @@
 """Tables as CSV, in which text that looks like a formula to a spreadsheet stays text.
 
 Cells of strings that begin with "=", "+", "-" or "@" and are longer than that get an apostrophe in front, which marks
-text in spreadsheets. `read_csv` removes it again. Cells of white space get one, too: such lines would be skipped
-on reading. Names and ids are read as they are written: "007" is not a number, "null" is not a missing value.
+text in spreadsheets. `read_csv` removes it again. Negative numbers have none, with or without an interval. Cells of
+white space get one, too: such lines would be skipped on reading. Names and ids are read as they are written: "007" is
+not a number, "null" is not a missing value.
 """
 
 import re
@@ -16,7 +17,8 @@ from macroscope.files import atomic, require_regular, require_replaceable
 
 NAMES = ("corpus", "system", "other", "critic", "statistic", "id")
 """Columns that are read as text, whatever they hold."""
-_GUARDED = re.compile(r"'*(?:[=+\-@\t\r].|\s+\Z)", re.DOTALL)
+_NUMBER = r"-?[\d.,]+(?:e[+-]?\d+| × 10[⁻⁰¹²³⁴-⁹]+)?"
+_GUARDED = re.compile(rf"'*(?!{_NUMBER}(?: \[{_NUMBER}, {_NUMBER}\])?(?: \*)?\Z)(?:[=+\-@\t\r].|\s+\Z)", re.DOTALL)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:

@@ -1,8 +1,13 @@
 """Plan of the coreference critic: files of mentions, and unsupported languages."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 
 from macroscope.errors import MacroscopeError
+from macroscope.files import SNAKEFILE
 from tests.unit.plan.plans import names, plan_of
 
 
@@ -46,11 +51,23 @@ def test_the_rules_support_english_only():
         plan_of([{"corpus": "german", "critics": ["coreference-v1.5"]}], variants=variants)
 
 
-def test_braces_in_options_are_not_wildcards():
+@pytest.mark.slow
+def test_braces_in_options_are_not_wildcards(tmp_path):
     """Snakemake expands braces in a parameter as wildcards, unless a function returns it."""
-    plan = plan_of(critics={"coreference": {"resolver": "files", "mentions": "mine/{system}.parquet"}}).critics
-    (job,) = (job for job in plan.jobs() if job.name == "train_coreference")
-    assert "{system}" in job.options(names(corpus="wiki"))
+    config = {
+        "corpora": {"wiki": {"source": "simulated", "kind": "wiki"}},
+        "critics": {"coreference": {"resolver": "files", "mentions": "mine/{system}.parquet"}},
+        "comparisons": [{"corpus": "wiki", "systems": ["held-out"], "critics": ["coreference"]}],
+        "systems": {"held-out": {"kind": "control", "split": "valid"}},
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "mine").mkdir()
+    for system in ("split.train", "control", "held-out"):
+        (tmp_path / "mine" / f"{system}.parquet").touch()
+    command = [sys.executable, "-m", "snakemake", "--snakefile", SNAKEFILE, "--configfile", "config.json", "--dry-run"]
+    done = subprocess.run([*command, "--cores", "1", "-p"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert '"mentions": "mine/{system}.parquet"' in done.stdout + done.stderr
 
 
 def test_paths_of_external_mentions_contain_corpus_and_system():

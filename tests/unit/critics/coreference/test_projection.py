@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -381,6 +382,12 @@ def test_contributions_sum_to_the_difference(scored, tmp_path):
         joined = "".join(piece["text"] for piece in passage["pieces"])
         assert joined.strip("… ") in texts[passage["title"].partition(":")[0]]
         assert any(piece["marked"] for piece in passage["pieces"])
+        title = r".+: .+ \((\d+)\), ([\d.]+) nats; most likely: .+ \((\d+|a new person)\), ([\d.]+) nats"
+        entity, cost, likely, likely_cost = re.fullmatch(title, passage["title"]).groups()
+        entities = {str(piece["group"]) for piece in passage["pieces"]}
+        assert entity in entities
+        assert likely in entities | {"a new person"}
+        assert float(likely_cost) <= float(cost)
 
 
 def test_the_prior_describes_its_training_data(scored):

@@ -163,13 +163,16 @@ def explain(
     text_by_id = _read_texts(texts, [document["id"] for document in documents])
     shown: list[dict[str, Any]] = []
     excerpts: list[str] = []
+    table = tabulate_unlikely(model, pack_windows(candidate, model.model.packing)[chosen], costs[chosen])
     for number, (document, row, at) in enumerate(zip(documents, rows, chosen, strict=True)):
         text, place = text_by_id[document["id"]], int(at - starts[row])
         excerpts.append(_cut_excerpt(text, int(document["starts"][place]), int(document["ends"][place])))
         if number < min(PASSAGES, len(worst)):
             document_costs = costs[starts[row] : starts[row] + candidate.lengths[row]]
-            shown.append(build_passage(text, document, document_costs, place, options.unlikely))
-    table = tabulate_unlikely(model, pack_windows(candidate, model.model.packing)[chosen], costs[chosen])
+            passage = build_passage(text, document, document_costs, place, options.unlikely)
+            likely = _describe_likely(document, place, model.model.packing.order, table["likely"][number])
+            title = f"{passage['title']}; most likely: {likely}, {table['likely_cost'][number]:.1f} nats"
+            shown.append({**passage, "title": title})
     mentions = table.assign(id=[document["id"] for document in documents], text=excerpts)
     with atomic(output) as folder:
         folder.mkdir()
@@ -240,9 +243,19 @@ def build_passage(
         pieces.append({"text": text[start:end], "group": int(entity), "note": note, "marked": bool(cost > threshold)})
         at = end
     between(last)
-    surface = document["surfaces"][place]
-    title = f"{document['id']}: {DESCRIPTIONS.get(surface, surface)}, {costs[place]:.1f} nats"
-    return {"title": title, "pieces": pieces}
+    mention = _describe(document["surfaces"][place], int(entities[place]))
+    return {"title": f"{document['id']}: {mention}, {costs[place]:.1f} nats", "pieces": pieces}
+
+
+def _describe(surface: str, entity: int | str) -> str:
+    return f"{DESCRIPTIONS.get(surface, surface)} ({entity})"
+
+
+def _describe_likely(document: dict[str, Any], place: int, order: int, likely: str) -> str:
+    """Describe the most likely mention, whose entity has a number of the window, by the number of the document."""
+    window = [int(entity) for entity in document["entities"][max(0, place - order + 1) : place] if entity != NO_ENTITY]
+    surface, _, number = likely.rpartition(":")
+    return _describe(surface, dict(enumerate(dict.fromkeys(window))).get(int(number), "a new person"))
 
 
 def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:

@@ -32,7 +32,9 @@ COVERAGE_COLUMNS = {
     "unknown_surface_share": ("unknown surfaces, % of mentions", 100.0),
 }
 NAMES = {"name_mismatch": "log odds that names have changed places"}
-CONTRIBUTIONS_SHOWN, DIFFERENCES_SHOWN, UNLIKELY_SHOWN = 6, 3, 4
+CONTRIBUTIONS_SHOWN, DIFFERENCES_SHOWN, RANDOM_SHOWN = 10, 5, 12
+"""Numbers of rows per system of Table 6, of Tables 16 and 17 each, and of Table 15 (deng2022)."""
+UNLIKELY_SHOWN = 4
 WARNING_SHARES = {
     "without_mentions_share": (0.5, "of the texts have no mentions of persons"),
     "resolver_failed_share": (0.05, "of the texts failed in the resolver"),
@@ -57,11 +59,13 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "contributions", "n-grams behind the difference in latent NLL", _contributions(findings), shows_texts=True
         ),
-        ReportItem("unlikely", "Unlikely mentions", _unlikely(findings, "unlikely.csv"), shows_texts=True),
+        ReportItem(
+            "unlikely", "Unlikely mentions", _unlikely(findings, "unlikely.csv", UNLIKELY_SHOWN), shows_texts=True
+        ),
         ReportItem(
             "unlikely_random",
             "Unlikely mentions, sampled at random",
-            _unlikely(findings, "unlikely_random.csv"),
+            _unlikely(findings, "unlikely_random.csv", RANDOM_SHOWN),
             shows_texts=True,
         ),
         *passage_items(findings, "Passages of {system} with the least likely mentions"),
@@ -135,11 +139,11 @@ def _contributions(findings: Findings) -> pd.DataFrame:
     return stack_tables(tables)
 
 
-def _unlikely(findings: Findings, name: str) -> pd.DataFrame:
+def _unlikely(findings: Findings, name: str, rows: int) -> pd.DataFrame:
     """Tabulate unlikely mentions, with the most likely alternatives (Table 15)."""
     tables = []
     for system, table in findings.tables(name, MAX_SYSTEMS, control=True, keep_default_na=False):
-        shown = table.head(UNLIKELY_SHOWN)
+        shown = table.head(rows)
         cells = _join_ngrams(shown).assign(
             **{
                 "cost, nats": shown["cost"].map(number),
