@@ -27,13 +27,13 @@ macroscope._run()
 """
 
 
-@pytest.mark.parametrize(("status", "last"), [(0, []), (3, ["taken down"])])
-def test_what_is_registered_is_done_and_nothing_is_taken_down_after_a_success(status, last):
+@pytest.mark.parametrize("status", [0, 3])
+def test_what_is_registered_is_done_and_nothing_is_taken_down(status):
     done = subprocess.run(
         [sys.executable, "-c", ENDS.format(status=status)], capture_output=True, text=True, check=False
     )
     assert done.returncode == status
-    assert done.stdout.splitlines() == ["said", "tidied up", *last]
+    assert done.stdout.splitlines() == ["said", "tidied up"]
 
 
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])

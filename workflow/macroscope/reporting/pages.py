@@ -14,7 +14,7 @@ from macroscope.files import CAPTIONS
 from macroscope.phrases import number, significant
 from macroscope.reporting.formats import format_percent, format_percent_inline
 
-LONG_TEXT = 80
+LONG_TEXT = 48
 """Number of characters above which the text of a cell may wrap."""
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.generation import GENERATION, compute_generation_metrics
+from macroscope.critics.narrative.generation import GENERATED, GENERATION, compute_generation_metrics
 from macroscope.critics.narrative.report import (
     _generation,
+    _written,
     directions_table,
     published_table,
     read_published_detection,
@@ -106,3 +107,17 @@ def test_the_true_sentences_of_a_task_have_one_row(tmp_path):
     options = SimpleNamespace(tasks=["missing"], detectors=lambda: detectors)
     table = _generation(SimpleNamespace(folder=tmp_path, options=options))
     assert [name for name in table["detector"] if "published" not in name] == ["plain", "true sentences", "denoising"]
+
+
+def test_examples_of_generated_sentences_stand_below_each_other(tmp_path):
+    """The sentences of all detectors for one context."""
+    detectors = {"plain": ["she had a tent .", "he was old ."], "denoising": ["she had .", "he rowed ."]}
+    for name, written in detectors.items():
+        folder = tmp_path / "infilled" / f"missing.{name}"
+        folder.mkdir(parents=True)
+        table = pd.DataFrame({"id": ["1", "2"], "context": ["tents […]", "boats […]"], "true": ["a", "b"]})
+        table.assign(generated=written).to_csv(folder / GENERATED, index=False)
+    options = SimpleNamespace(tasks=["missing"], detectors=lambda: detectors)
+    table = _written(SimpleNamespace(folder=tmp_path, options=options))
+    assert list(table["context"]) == ["tents […]", "tents […]", "boats […]", "boats […]"]
+    assert list(table["generated"]) == ["she had a tent .", "she had .", "he was old .", "he rowed ."]

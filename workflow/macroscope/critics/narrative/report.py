@@ -273,11 +273,15 @@ def _published_generation(tasks: Sequence[str]) -> pd.DataFrame:
 
 
 def _written(findings: Findings) -> pd.DataFrame:
+    """Tabulate the first generated sentences, those of one context below each other."""
     tables = [
         read_csv(folder / GENERATED, keep_default_na=False).head(WRITTEN_SHOWN).assign(task=TASKS[task], detector=name)
         for task, folder, name in _infilled(findings)
     ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    if not tables:
+        return pd.DataFrame()
+    ordered = pd.concat(tables).sort_index(kind="stable").sort_values("task", ascending=False, kind="stable")
+    return ordered[["task", "context", "true", "detector", "generated"]].reset_index(drop=True)
 
 
 def _infilled(findings: Findings) -> list[tuple[str, Path, str]]:
