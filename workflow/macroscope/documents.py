@@ -337,7 +337,6 @@ def _open(path: Path) -> pq.ParquetFile:
 
 
 def _row_groups_from(file: pq.ParquetFile, skipped: int) -> Iterator[pa.Table]:
-    """Read row groups from a row on, without reading those before it."""
     for number in range(file.num_row_groups):
         rows = file.metadata.row_group(number).num_rows
         if skipped >= rows:

@@ -206,7 +206,6 @@ def _locate(error: BaseException) -> tuple[str, str]:
 
 
 def _entries(traceback: TracebackType | None) -> Iterator[tuple[TracebackType, str]]:
-    """Yield the entries of a traceback with the names of their modules."""
     while traceback is not None:
         yield traceback, str(traceback.tb_frame.f_globals.get("__name__", ""))
         traceback = traceback.tb_next

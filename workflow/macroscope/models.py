@@ -132,12 +132,10 @@ def languages_of(name: str) -> frozenset[str]:
 
 
 def threads_of(name: str) -> int:
-    """Return the number of cores that a job with this model requests if there is no GPU."""
     return int(_registry().get(name, {}).get("threads", _THREADS))
 
 
 def megabytes_of(name: str) -> int:
-    """Return the memory in MB that a job with this model requests."""
     return int(_registry().get(name, {}).get("mem_mb", _MEGABYTES))
 
 

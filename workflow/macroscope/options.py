@@ -51,12 +51,10 @@ def fit_for_paths(name: str) -> str:
 
 
 def _is_of_name(sign: str) -> bool:
-    """Return whether a character may be in a name: a letter or a mark of any script, a number, "-", "_" or "."."""
     return sign in "-_." or (category(sign)[0] in "LMN" and (sign.isascii() or sign >= "À"))
 
 
 def _without_leading_marks(name: str) -> str:
-    """Return a name without marks at its beginning, which would combine with what stands before it in a path."""
     return name[next((at for at, sign in enumerate(name) if category(sign)[0] in "LN"), len(name)) :]
 
 

@@ -148,7 +148,6 @@ def _load(point: EntryPoint, constant: str, kind: type[D]) -> D:
 
 
 def _references(data: Any) -> Iterator[str]:
-    """Yield each "module:name" of a declaration."""
     for value in vars(data).values():
         several = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else (value,)
         texts = (item.run if isinstance(item, Stage) else item for item in several)

@@ -139,7 +139,6 @@ class Stage:
 
     @property
     def optional_inputs(self) -> tuple[str, ...]:
-        """Return the names of the optional inputs."""
         return tuple(name.rstrip("?") for name in self.inputs.split() if name.endswith("?"))
 
     @property

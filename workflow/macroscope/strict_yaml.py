@@ -13,7 +13,6 @@ from macroscope.files import require_regular
 
 
 def _key_of(node: yaml.Node) -> tuple[str, str] | int:
-    """Return what tells the keys of a mapping apart."""
     return (node.tag, node.value) if isinstance(node, yaml.ScalarNode) else id(node)
 
 

@@ -215,7 +215,6 @@ class _MarkWhole(TrainerCallback):
     """Callback that marks each checkpoint as complete once all of its files are written."""
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Write the list of the files and their sizes."""
         if state.is_world_process_zero:
             checkpoint = Path(args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}"
             write_json(checkpoint / WHOLE, _list_sizes(checkpoint))
@@ -233,7 +232,6 @@ class _LogLines(TrainerCallback):
         self.every = max(1, steps // _LOG_LINES)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Ask for the loss at every checkpoint, and some steps apart between two of them."""
         control.should_log = state.global_step % self.interval % self.every == 0
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:

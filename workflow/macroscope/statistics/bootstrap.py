@@ -147,7 +147,6 @@ class _Centred:
 
     @property
     def is_resampled(self) -> bool:
-        """Return whether the units determine an error."""
         return bool(self.strata) and min(self.ratios.sizes) >= 2 and self.error > 0
 
     @property

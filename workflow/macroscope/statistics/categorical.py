@@ -266,7 +266,6 @@ def _concatenated_means(
 
 
 def _means(reference: list[Array], candidate: list[Array], options: DivergenceOptions) -> dict[str, Array]:
-    """Return the mean over the categorisations of each draw, by name."""
     return {name: values.mean(axis=1) for name, values in _divergences(reference, candidate, options).items()}
 
 

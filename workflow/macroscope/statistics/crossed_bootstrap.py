@@ -46,7 +46,6 @@ class CrossedRatings:
 
     @classmethod
     def from_names(cls, annotators: ArrayLike, documents: ArrayLike) -> "CrossedRatings":
-        """Create from names of any type."""
         return cls(*(np.unique(np.asarray(names), return_inverse=True)[1] for names in (annotators, documents)))
 
 

@@ -206,11 +206,9 @@ class _Scale:
         return _fisher(self.ratings.correlations(weights, self.values))
 
     def corrected(self, weights: Array) -> Array:
-        """Return the correlation corrected for the annotators' error."""
         return _fisher(self.ratings.correlations(weights, self.values) / np.sqrt(self.ratings.reliability(weights)))
 
     def correlation_given(self, weights: Array, given: Array) -> Array:
-        """Return the partial correlation given another value of the documents."""
         return _fisher(self.ratings.partial(weights, self.values, given))
 
 
@@ -230,11 +228,9 @@ class _Means:
         self.scale = float((self.counts - 1).sum()) / self.freedom if self.freedom > 0 else np.nan
 
     def weights(self, weights: Array) -> Array:
-        """Return the weight of each document, the mean of those of its ratings."""
         return _sums(weights, self.crossed.documents) / self.counts
 
     def of_documents(self, weights: Array) -> Array:
-        """Return the mean rating of each document."""
         return _means(weights, self.ratings, self.crossed.documents)
 
     def correlations(self, weights: Array, values: Array) -> Array:
@@ -279,7 +275,6 @@ class _Means:
 
 
 def _correlations(w: Array, x: Array, y: Array) -> Array:
-    """Return Pearson's correlations of centred values under weights."""
     return np.asarray((w * x * y).sum(1) / np.sqrt((w * x * x).sum(1) * (w * y * y).sum(1)), dtype=float)
 
 

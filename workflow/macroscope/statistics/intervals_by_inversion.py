@@ -42,7 +42,6 @@ _ROOTS = {"auc_divergence": 0.25, "mauve": 0.25, "exponentiated_kl": 1.0}
 
 
 def divergence_bounds(name: str) -> tuple[float, float]:
-    """Return the value of a divergence if nothing differs, and if everything does."""
     return _ENDS.get(name, (0.0, float("inf")))
 
 
@@ -203,12 +202,10 @@ def stack_samples(reference: Categories, candidate: Categories) -> Categories:
 
 
 def join_categorisations(both: Categories) -> sparse.csr_matrix | Array:
-    """Return the categories of all categorisations in one matrix."""
     return both[0] if len(both) == 1 else sparse.hstack(both, format="csr")
 
 
 def split_categorisations(counts: Array, both: Categories) -> list[Array]:
-    """Split the columns of `join_categorisations` by categorisation."""
     return np.split(counts, np.cumsum([matrix.shape[1] for matrix in both])[:-1], axis=1)
 
 

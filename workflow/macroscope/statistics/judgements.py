@@ -198,7 +198,6 @@ def group_seeds(mapping: Mapping[str, str], place: str) -> list[dict[str, str]]:
 
 
 def read_rows(path: Path) -> list[tuple[dict[str, str], float]]:
-    """Read cells and score of every row of a user's table."""
     return [(row, _number(row["score"], path, line)) for line, row in _rows(path)]
 
 

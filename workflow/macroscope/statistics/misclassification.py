@@ -40,7 +40,6 @@ class _Rate:
 
     @property
     def typical(self) -> float:
-        """Return the geometric mean of the distances of both ends."""
         return float(np.sqrt(max(self.below * self.above, 0.0)))
 
     def mirrored(self) -> "_Rate":

@@ -159,7 +159,6 @@ def _random_below(limit: int, state: np.uint64) -> np.int64:  # pragma: no cover
 
 @njit(cache=True, nogil=True)
 def _random_fraction(state: np.uint64) -> float:  # pragma: no cover - compiled
-    """Return a number in [0, 1)."""
     return np.float64(np.int64(splitmix(state) >> np.uint64(11))) / _UNIT
 
 

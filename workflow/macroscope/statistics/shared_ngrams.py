@@ -140,12 +140,10 @@ def _squared_norms(vectors: sparse.csr_matrix, inside: Array) -> Iterator[Array]
 
 
 def _rows_of(matrix: sparse.csr_matrix) -> Integers:
-    """Return the row of each entry."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def _count_rows(matrix: sparse.csr_matrix) -> Integers:
-    """Return the number of rows in which each column is not 0."""
     return np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64)
 
 
