@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm, rankdata, t
+from scipy.stats import binom, norm, rankdata
 
 from macroscope.statistics.cross_fitted_tests import (
     FoldTest,
     Order,
     combined_p_value,
     fold_tests,
-    jackknife_interval,
     midranks,
     permuted_sums,
 )
@@ -45,15 +44,6 @@ def test_sizes_of_the_samples_are_kept_within_a_fold():
     (first_sum, second_sum), (first, second) = permuted_sums(*rows, Permutation((len(rows[0]), len(rows[1]))), 200, rng)
     np.testing.assert_allclose(first_sum, rows[0].sum(axis=0))
     np.testing.assert_allclose(first + second, np.tile(first_sum + second_sum, (200, 1)))
-
-
-def test_jackknife_of_a_mean_is_the_t_interval_of_its_parts():
-    parts = np.array([3.0, 5.0, 4.0, 8.0, 1.0])
-    without = [np.delete(parts, i).mean() for i in range(5)]
-    low, high = jackknife_interval(parts.mean(), without, 0.9)
-    expected = t(4, parts.mean(), parts.std(ddof=1) / np.sqrt(5)).interval(0.9)
-    np.testing.assert_allclose((low, high), expected)
-    assert np.isnan(jackknife_interval(1.0, [1.0], 0.9)).all()
 
 
 def test_weights_and_sizes_of_folds():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import t
 
-from macroscope.statistics.jackknife import jackknife_interval, sum_into_groups
+from macroscope.statistics.jackknife import interval_of_left_out, jackknife_interval, sum_into_groups
 
 
 def test_groups_keep_the_total():
@@ -41,3 +42,12 @@ def test_one_group_has_no_interval():
     value, low, high = jackknife_interval(sparse.csr_matrix([[1, 2]]), lambda t: t.sum(), 0.95)
     assert value == 3
     assert np.isnan([low, high]).all()
+
+
+def test_jackknife_of_a_mean_is_the_t_interval_of_its_parts():
+    parts = np.array([3.0, 5.0, 4.0, 8.0, 1.0])
+    without = [np.delete(parts, i).mean() for i in range(5)]
+    _, low, high = interval_of_left_out(parts.mean(), without, 0.9)
+    expected = t(4, parts.mean(), parts.std(ddof=1) / np.sqrt(5)).interval(0.9)
+    np.testing.assert_allclose((low, high), expected)
+    assert np.isnan(interval_of_left_out(1.0, [1.0], 0.9)[1:]).all()

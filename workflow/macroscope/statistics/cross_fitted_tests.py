@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.p_values import TIE
@@ -166,25 +166,6 @@ def combined_p_value(tests: Sequence[FoldTest], two_sided: bool = False) -> floa
     sizes = np.abs(sums) if two_sided else sums
     reached = np.count_nonzero(sizes[1:] >= sizes[0] - TIE * max(1.0, abs(sizes[0])))
     return float((reached + 1) / len(sizes))
-
-
-def jackknife_interval(value: float, without: Sequence[float], confidence: float) -> tuple[float, float]:
-    """Compute an interval by Student's t from the values without each of several parts of the data.
-
-    A left-out part is missing from the scored texts and from the estimates, so that the interval accounts for both.
-    With K parts the standard error has K - 1 degrees of freedom.
-
-    Parameters
-    ----------
-    without
-        Value without each part; fewer than two give no interval (NaN).
-    """
-    n_parts = len(without)
-    if n_parts < 2:
-        return UNDEFINED, UNDEFINED
-    error = np.sqrt((n_parts - 1) / n_parts * np.sum((np.asarray(without) - np.mean(without)) ** 2))
-    half = float(stdtrit(n_parts - 1, (1 + confidence) / 2) * error)
-    return value - half, value + half
 
 
 def _normal_scores(test: FoldTest) -> Array:

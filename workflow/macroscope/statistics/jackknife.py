@@ -47,7 +47,7 @@ def jackknife_interval(
     """
     total = np.asarray(groups.sum(axis=0)).ravel().astype(float)
     left_out = [statistic(_without(total, groups, g)) for g in range(groups.shape[0])]
-    return _interval(statistic(total), left_out, confidence)
+    return interval_of_left_out(statistic(total), left_out, confidence)
 
 
 def jackknife_interval_of_texts(
@@ -73,10 +73,16 @@ def jackknife_interval_of_texts(
     count = min(most, len(names))
     group = document % max(count, 1)
     left_out = [statistic(group != g) for g in range(count)]
-    return _interval(statistic(np.ones(len(document), dtype=bool)), left_out, confidence)
+    return interval_of_left_out(statistic(np.ones(len(document), dtype=bool)), left_out, confidence)
 
 
-def _interval(value: ArrayLike, left_out: Sequence[ArrayLike], confidence: float) -> tuple[Array, Array, Array]:
+def interval_of_left_out(
+    value: ArrayLike, left_out: Sequence[ArrayLike], confidence: float
+) -> tuple[Array, Array, Array]:
+    """Compute the interval of a value from the values without each of several parts of the data, by Student's t.
+
+    If estimates, too, are made without the part, the interval accounts for their error. NaN with fewer than two parts.
+    """
     value, count = np.asarray(value, dtype=float), len(left_out)
     if count < 2:
         return value, np.full_like(value, np.nan), np.full_like(value, np.nan)

@@ -26,11 +26,11 @@ from macroscope.statistics.cross_fitted_tests import (
     Order,
     combined_p_value,
     fold_tests,
-    jackknife_interval,
 )
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.document_features import Array
+from macroscope.statistics.jackknife import interval_of_left_out
 from macroscope.statistics.p_values import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
@@ -241,19 +241,19 @@ def _intervals(
             ratios_left = [sample[flags] for sample, flags in zip(samples, is_scored, strict=True)]
             folds = [sample[flags] for sample, flags in zip(scored.order.folds, is_scored, strict=True)]
             left_out.append(_calibrated(ratios_left[0], ratios_left[1], (folds[0], folds[1]), frontier, -np.inf))
-    linear = {
-        name: jackknife_interval(float(number), [float(divergences[name]) for divergences in left_out], confidence)
-        for name, number in value.items()
-        if name != "exponentiated_kl"
-    }
+    del value["exponentiated_kl"]  # may be infinite; its ends are those of the forward KL
+    linear: dict[str, tuple[float, float]] = {}
+    for name, number in value.items():
+        _, low, high = interval_of_left_out(number, [each[name] for each in left_out], confidence)
+        linear[name] = float(low), float(high)
     with np.errstate(over="ignore"):
-        low, high = np.exp(linear["forward_kl"])
+        exponentiated = np.exp(linear["forward_kl"])
     ranges = {"jensen_shannon": (-np.inf, np.log(2)), "frontier_integral": (-np.inf, 1.0)}
     ranges |= {"auc_divergence": (0.0, 1.0), "mauve": (0.0, 1.0)}
     bounded = {
         name: (max(linear[name][0], ends[0]), min(linear[name][1], float(ends[1]))) for name, ends in ranges.items()
     }
-    return linear | bounded | {"exponentiated_kl": (float(low), float(high))}
+    return linear | bounded | {"exponentiated_kl": (float(exponentiated[0]), float(exponentiated[1]))}
 
 
 def _permutation_tests(

@@ -26,10 +26,11 @@ from macroscope.files import atomic
 from macroscope.natural_language.words import has_stop_words, stop_words
 from macroscope.options import Resampling
 from macroscope.phrases import format_count, shorten
-from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval
+from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.document_features import Array
+from macroscope.statistics.jackknife import interval_of_left_out
 from macroscope.statistics.p_values import agree_with_test
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.sampled_divergences import (
@@ -217,9 +218,9 @@ def _per_word(scores: LogProbabilities, units: tuple[Array, Array], resampling: 
     rows = []
     for name, number in values.items():
         fold_values = [totals[name] for totals in leave_one_out if np.isfinite(totals[name])]
-        interval = jackknife_interval(number, fold_values, resampling.confidence)
+        _, low, high = map(float, interval_of_left_out(number, fold_values, resampling.confidence))
         p = p_values.get(name, UNDEFINED)
-        estimate = agree_with_test(Estimate(name, number, *interval, p), resampling.confidence)
+        estimate = agree_with_test(Estimate(name, number, low, high, p), resampling.confidence)
         numbers = np.array([estimate.value, estimate.ci_low, estimate.ci_high])
         value, low, high = (np.exp(numbers) if name in FROM_LOGARITHM else numbers).tolist()
         rows.append(Estimate(FROM_LOGARITHM.get(name, name), value, low, high, p))
