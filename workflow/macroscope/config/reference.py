@@ -107,7 +107,6 @@ def _table(rows: Iterable[str]) -> list[str]:
 
 
 def _rows(model: type[BaseModel]) -> dict[str, str]:
-    """Return key -> row of a table, for each field of a model."""
     return {
         name: f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {_escape(field.description or '')} |"
         for name, field in model.model_fields.items()
@@ -132,7 +131,6 @@ def _groups(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
 
 
 def _is_named(annotation: Any) -> bool:
-    """Return whether a field holds groups under names that the user chooses."""
     return get_origin(annotation) is dict
 
 

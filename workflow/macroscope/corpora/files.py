@@ -59,7 +59,6 @@ class FilesCorpus(Corpus):
 
     @property
     def splits_filled(self) -> tuple[str, ...]:
-        """Return the split of all documents, or all splits."""
         return super().splits_filled if self.split is None else (self.split,)
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:

@@ -236,7 +236,6 @@ class TitleCensus:
 
 
 def collect_titles(document: Document) -> set[str]:
-    """Return the distinct section titles of a document."""
     return {section.title for section in document.sections if section.title is not None}
 
 

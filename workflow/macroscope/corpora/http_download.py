@@ -174,7 +174,6 @@ def request_file(url: str, headers: Mapping[str, str]) -> requests.Response:
 
 
 def _close(late: Future[requests.Response]) -> None:
-    """Close an answer that came too late."""
     if late.exception() is None:
         late.result().close()
 
@@ -215,12 +214,10 @@ def hash_file(path: Path) -> "hashlib._Hash":
 
 
 def part_path(destination: Path) -> Path:
-    """Return the path of an unfinished download."""
     return destination.with_name(destination.name + ".part")
 
 
 def part_note_path(destination: Path) -> Path:
-    """Return the path of the note about an unfinished download."""
     return destination.with_name(destination.name + ".part.json")
 
 

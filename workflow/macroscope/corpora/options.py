@@ -175,7 +175,6 @@ class Corpus(Options):
 
     @property
     def splits_filled(self) -> tuple[str, ...]:
-        """Return the splits that receive documents."""
         return SPLITS
 
     @property
@@ -239,7 +238,6 @@ class RetrievedCorpus(Corpus):
 
     @property
     def splits_retrieved(self) -> Sequence[str]:
-        """Return the splits whose files are retrieved, of a data set with splits in its file names."""
         return SPLITS
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:

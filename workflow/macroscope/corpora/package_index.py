@@ -51,7 +51,6 @@ class PackagedFile:
 
     @property
     def is_source(self) -> bool:
-        """Return whether the file is the package's source archive."""
         return self.tag.startswith(_CHECKSUM)
 
     @property

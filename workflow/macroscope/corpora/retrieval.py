@@ -281,7 +281,6 @@ class _StopAtSilence(stop_base):
 
 
 def _path_of(place: str) -> Path:
-    """Return the path of a file URL."""
     return Path(url2pathname(urlsplit(place).path))
 
 

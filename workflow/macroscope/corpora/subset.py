@@ -38,7 +38,6 @@ class SubsetCorpus(Corpus):
 
     @property
     def derived_from(self) -> str:
-        """Return the name of the other corpus."""
         return self.of
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:

@@ -144,7 +144,6 @@ def read_reviews(path: Path) -> Iterator[Review]:
 
 
 def clean_review(content: str) -> str:
-    """Remove the traces of the web page from a review."""
     return _SCRIPT.sub(" ", _BREAK.sub("\n", content))
 
 

@@ -55,7 +55,6 @@ class WebTextCorpus(RetrievedCorpus):
 
     @property
     def splits_retrieved(self) -> Sequence[str]:
-        """Return the chosen splits."""
         return self.splits
 
 

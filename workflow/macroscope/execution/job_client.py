@@ -79,13 +79,7 @@ def read_status(connection: socket.socket) -> int:
 
 
 def receive_request(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Read a request on the server's side: its fields, and the file descriptors for its streams.
-
-    Raises
-    ------
-    ValueError
-        If the client ended before.
-    """
+    """Read a request on the server's side: its fields, and the file descriptors for its streams."""
     length, streams, _, _ = socket.recv_fds(connection, _LENGTH_BYTES, _STREAMS)
     if len(length) < _LENGTH_BYTES or len(streams) < _STREAMS:
         raise ValueError("an incomplete request")

@@ -76,12 +76,10 @@ class Waiting:
 
     @property
     def never_starts(self) -> bool:
-        """Return whether the job can never start."""
         return _NEVER.fullmatch(self.reason) is not None
 
 
 def partitions() -> dict[str, Partition]:
-    """Return all partitions of this cluster, by name."""
     return read_partitions(ask("sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m|%G"))
 
 
@@ -104,11 +102,6 @@ def wanted(named: str | None, available: Mapping[str, Partition]) -> list[Partit
     ----------
     named
         Names with commas between them, as sbatch takes them; None for the cluster's default.
-
-    Raises
-    ------
-    MacroscopeError
-        If a partition does not exist.
     """
     if not named:
         return [partition for partition in available.values() if partition.is_default]
@@ -192,13 +185,7 @@ def check_no_jobs_left(folder: str) -> None:
 
 
 def ask(program: str, *arguments: str) -> str:
-    """Return the output of a program of Slurm.
-
-    Raises
-    ------
-    MacroscopeError
-        If it is not installed, fails, or takes too long.
-    """
+    """Return the output of a program of Slurm."""
     if shutil.which(program) is None:
         raise MacroscopeError(f"no {program} here: run this where Slurm's commands are, such as a login node")
     try:

@@ -113,7 +113,6 @@ class Comparison:
 
     @property
     def same_run(self) -> bool:
-        """Return whether both systems are from the same run."""
         return self.baseline.folder.resolve() == self.candidate.folder.resolve()
 
     def names(self) -> Iterator[tuple[str, Key]]:

@@ -67,7 +67,6 @@ class Rule(Options):
 
     @property
     def patterns(self) -> tuple[str, str, str, str]:
-        """Return the patterns of corpus, system, critic and statistic."""
         return self.corpus, self.system, self.critic, self.statistic
 
 

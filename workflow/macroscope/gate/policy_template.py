@@ -145,7 +145,6 @@ def _times_of(number: Number, statistic: str, level: float, margin: float) -> fl
 
 
 def _margin(comparison: Comparison) -> float:
-    """Return the margin of equivalence of the candidate's config."""
     return float(comparison.candidate.config["statistics"].get("margin", 0.1))
 
 

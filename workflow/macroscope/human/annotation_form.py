@@ -82,7 +82,6 @@ def write_annotation_form(pool: Pool, design: Design, questionnaire: Questionnai
 
 
 def compute_digest(sections: Sequence[str]) -> str:
-    """Return the digest of a text, which links an answer to the text."""
     return blake2b("\x00".join(sections).encode(), digest_size=8).hexdigest()
 
 

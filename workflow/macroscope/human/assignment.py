@@ -90,11 +90,6 @@ def assign_documents(pool: Pool, design: Design) -> tuple[list[Showing], list[Do
         Showings, in each annotator's order.
     training
         Documents of the training phase, the same for all annotators.
-
-    Raises
-    ------
-    MacroscopeError
-        If the design needs more documents or annotators than there are.
     """
     _require(pool, design)
     rng = np.random.default_rng(design.seed)

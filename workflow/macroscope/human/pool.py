@@ -71,13 +71,7 @@ class Pool:
 
 
 def read_config(run: Path, corpus: str | None) -> tuple[Config, str]:
-    """Return the config of a finished run, and the corpus of a study: `corpus`, or the run's only one.
-
-    Raises
-    ------
-    MacroscopeError
-        If the run has no such corpus, or several and none is given.
-    """
+    """Return the config of a finished run, and the corpus of a study: `corpus`, or the run's only one."""
     config = parse_config(read_json(run / "config.json"), str(run / "config.json"))
     if corpus is None:
         if len(config.corpora) > 1:

@@ -187,13 +187,7 @@ DAMAGED, INTACT = 1.0, 0.0
 
 
 def read_judgements(judged: Path) -> dict[str, dict[str, bool]]:
-    """Read the answers from a folder of `macroscope human collect`: instance -> annotator -> whether it is damaged.
-
-    Raises
-    ------
-    MacroscopeError
-        If the study has several questions, or answers with other scores than 0 and 1.
-    """
+    """Read the answers from a folder of `macroscope human collect`: instance -> annotator -> whether it is damaged."""
     path = judged / ANNOTATIONS
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file; give the folder that `macroscope human collect` wrote")

@@ -122,7 +122,6 @@ def compare_vocabulary(text: Beginning) -> Features:
 
 
 def compare_wording(text: Beginning) -> Features:
-    """Return the set of pairs of successive words."""
     return _set(pairwise(text.words))
 
 
@@ -159,7 +158,6 @@ VIEWS = (
 
 
 def choose_views(language: str) -> list[View]:
-    """Return the views that a language has."""
     return [view for view in VIEWS if view.fits(language)]
 
 

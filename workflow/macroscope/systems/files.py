@@ -93,11 +93,6 @@ def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, c
     files
         Files of the user, or of the data set that the options name. The notes of `retrieve` beside them are copied into
         the metadata.
-
-    Raises
-    ------
-    MacroscopeError
-        If no text is left.
     """
     source = {"system": system, "files": [str(path) for path in files]}
     origins = [origin for path in files if (origin := read_origin(path))]

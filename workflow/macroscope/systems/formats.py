@@ -25,7 +25,6 @@ EMPTY_TITLE, EMPTY_TEXT = "section with an empty title", "section with an empty 
 
 
 def invalid_reasons(titles: bool) -> tuple[str, ...]:
-    """Return the possible reasons for an invalid sample in a format."""
     return (NO_TEXT, NO_COLON, EMPTY_TITLE, EMPTY_TEXT) if titles else (NO_TEXT,)
 
 
@@ -79,11 +78,6 @@ def parse_sample(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
     Returns
     -------
     sections; number of empty sections that were removed
-
-    Raises
-    ------
-    InvalidSample
-        If the text is not a document of the format; the message is the reason.
     """
     pieces = [piece.strip() for piece in text.replace(BOUNDARY, "").strip().split(SECTION_BREAK)]
     if not any(pieces):

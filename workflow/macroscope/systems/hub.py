@@ -48,11 +48,6 @@ def import_data_set(files: Sequence[Path], output: Path, options: HubSystem, *, 
     ----------
     files
         The folder of the data set, alone. The notes of its retrieval beside it are copied into the metadata.
-
-    Raises
-    ------
-    MacroscopeError
-        If no text is left.
     """
     (folder,) = files
     source = {"system": system, "folder": folder.name} | read_origin(folder)

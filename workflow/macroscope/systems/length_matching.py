@@ -81,11 +81,6 @@ def match_lengths(
         Group of each text of both samples, from 0: paired texts, and texts of one prompt, are in one group.
     seed
         Seed of the resample, and of the ranks of texts of equal length.
-
-    Raises
-    ------
-    ValueError
-        If a sample is empty.
     """
     if not (len(first) and len(second)):
         raise ValueError("lengths of an empty sample match no others")

@@ -202,11 +202,6 @@ def generate_samples(
 
     It does not stop if there were valid samples before (`has_valid`): after a kill, hundreds of samples with invalid
     first attempts may be left.
-
-    Raises
-    ------
-    MacroscopeError
-        If there is no valid sample after `HOPELESS` attempts.
     """
     queue: Queue = deque((index, 0) for index in indices)
     unfinished: dict[int, Sample[D]] = {}

@@ -62,11 +62,6 @@ def generate_training_texts(
     seed
         Seed of the run. The system's own seed is added, and its name enters too, so that two systems have different
         samples.
-
-    Raises
-    ------
-    MacroscopeError
-        If the split has too few documents.
     """
     total = count_documents(documents, "train")
     if total < options.samples:

@@ -160,5 +160,4 @@ def _fields(row: dict[str, Any], columns: Columns, classes: dict[str, list[str]]
 
 
 def describe_error(error: Exception) -> str:
-    """Return the first line of an error message of a library."""
     return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -112,7 +112,6 @@ class SimulatedCorpus(Corpus):
 
     @property
     def simulation(self) -> Simulation:
-        """Return the declaration of the simulation."""
         return SOURCE.simulations[self.kind]
 
     @property

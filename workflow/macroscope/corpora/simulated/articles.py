@@ -52,7 +52,6 @@ class Article:
 
 @cache
 def wording() -> dict[str, Any]:
-    """Read resources/simulated_wording.yaml."""
     return yaml.safe_load((RESOURCES / "simulated_wording.yaml").read_text(encoding="utf-8"))
 
 
@@ -139,7 +138,6 @@ def _slot(name: str, section_type: str, article: Article, rng: np.random.Generat
 
 
 def _zipf(words: Sequence[str], rng: np.random.Generator) -> str:
-    """Sample a word with a probability inversely proportional to its rank."""
     return words[bisect(_cumulative(len(words)), rng.random())]
 
 
@@ -208,5 +206,4 @@ def merge_sections(article: Document) -> Document:
 
 
 def infer_article_genre(article: Document) -> str:
-    """Infer the genre of an article from its section types."""
     return infer_genre(section.title or "" for section in article.sections)

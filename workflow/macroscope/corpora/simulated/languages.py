@@ -96,7 +96,6 @@ class Language:
 
 @cache
 def resource() -> dict[str, Any]:
-    """Read resources/simulated_languages.yaml."""
     return yaml.safe_load((RESOURCES / "simulated_languages.yaml").read_text(encoding="utf-8"))
 
 
@@ -167,13 +166,7 @@ def simulate_texts(order: str, n: int, seed: int) -> Iterator[Document]:
 
 
 def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Generate texts of the languages in a process file; see `simulate_texts`.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file has other languages than resources/simulated_languages.yaml.
-    """
+    """Generate texts of the languages in a process file; see `simulate_texts`."""
     if read_json(process)["languages"] != [language.name for language in languages()]:
         raise MacroscopeError(
             f"{process}: the corpus has other languages than resources/simulated_languages.yaml; simulate it again"

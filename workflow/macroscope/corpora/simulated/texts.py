@@ -53,7 +53,6 @@ def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorp
 
 
 def write_true_documents(truth: Path, name: str, documents: Iterable[Document], seed: int) -> None:
-    """Write documents.parquet, the expected result of extraction and filters, into the folder of the truth."""
     write_documents(truth / "documents.parquet", documents, Provenance(name, {"name": "truth", "seed": seed}))
 
 

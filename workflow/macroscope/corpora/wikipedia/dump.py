@@ -139,21 +139,18 @@ class Truncated(Exception):
 
 
 def truncation_error(path: Path, pages: int) -> MacroscopeError:
-    """Make the error for a dump that ends too early."""
     return MacroscopeError(
         f"{path}: the dump is truncated: it ends after {pages:,} whole pages, before </mediawiki>; download it again"
     )
 
 
 def corruption_error(path: Path, offset: int) -> MacroscopeError:
-    """Make the error for compressed data that cannot be decoded."""
     return MacroscopeError(
         f"{path}: corrupt compressed data at or after byte {offset:,}; download it again and compare its checksum"
     )
 
 
 def size_error(path: Path, what: str) -> MacroscopeError:
-    """Make the error for data that exceed the size of a page."""
     return MacroscopeError(
         f"{path}: {what} is longer than {_LARGEST_PAGE >> 20} MB, the limit for pages; give a pages-articles dump"
     )
@@ -175,7 +172,6 @@ class Split:
 
     @property
     def ends_dump(self) -> bool:
-        """Return whether the dump's outermost element closes here."""
         return _DUMP_END in self.tail or _DUMP_END in self.head
 
 

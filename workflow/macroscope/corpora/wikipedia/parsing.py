@@ -259,13 +259,7 @@ class PageParsers:
         self._pool.join()
 
     def parsed(self) -> Iterator[Page]:
-        """Stream the parsed pages of the dump, in its order.
-
-        Raises
-        ------
-        MacroscopeError
-            If the dump is truncated or corrupt.
-        """
+        """Stream the parsed pages of the dump, in its order."""
         position, count, ends = 0, 0, False
         for block, future in self._ordered(stream_blocks(self.path), self._submit_block):
             parsed = self._block_result(block, future)

@@ -282,7 +282,6 @@ def sample_hsmm(model: Path, output: Path, options: HsmmSystem, *, corpus: str, 
 
 
 def _cumulative(logits: torch.Tensor) -> Floats:
-    """Compute the cumulative probabilities of each row."""
     return np.cumsum(torch.softmax(logits.detach().double(), dim=1).numpy(), axis=1)
 
 

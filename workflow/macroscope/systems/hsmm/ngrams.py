@@ -110,11 +110,6 @@ def count_ngrams(texts: Sequence[Sequence[str]], longest: int, most: int) -> Ngr
         Number of tokens of the longest n-grams.
     most
         Number of n-grams of each length above one; all words are included.
-
-    Raises
-    ------
-    MacroscopeError
-        If the texts have no words.
     """
     vocabulary: dict[str, int] = {UNKNOWN: 0}
     numbers = [

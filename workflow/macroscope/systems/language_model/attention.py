@@ -113,7 +113,6 @@ def _flatten_storage(tensor: torch.Tensor) -> Singles:
 
 
 def _layout(tensor: torch.Tensor) -> tuple[int, ...]:
-    """Return the numbers of heads and columns, the tensor's offset in its storage, and its strides."""
     return (*tensor.shape[1:3], tensor.storage_offset(), *tensor.stride()[:3])
 
 
@@ -223,7 +222,6 @@ class RollingLayer(CacheLayerMixin):
             buffer[target, :, window] = buffer[source, :, window]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Return the number of columns that a step attends to, and their offset."""
         return self.read, 0
 
     def get_seq_length(self) -> int:
@@ -231,11 +229,9 @@ class RollingLayer(CacheLayerMixin):
         return self.read - 1
 
     def get_max_length(self) -> int:
-        """Return the number of columns."""
         return self.columns
 
     def get_max_cache_shape(self) -> int:
-        """Return the number of columns, under its name in older transformers."""
         return self.columns
 
     def _move_back(self) -> None:

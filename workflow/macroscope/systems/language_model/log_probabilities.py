@@ -153,11 +153,6 @@ def measure_log_probabilities(
     ------
     id; log_probability (nats); tokens, over which it is the sum; prompt_tokens, on which it is conditional; ended,
     whether the end is among the tokens.
-
-    Raises
-    ------
-    MacroscopeError
-        If the rule is not ancestral, or the samples are not those of a language model with these prompts.
     """
     if not isinstance(options.decoding, Ancestral):
         raise MacroscopeError(

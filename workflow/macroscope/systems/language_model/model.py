@@ -47,13 +47,7 @@ def fuse_activations(model: torch.nn.Module) -> None:
 
 @torch.no_grad()
 def require_steps(model: Any, name: str) -> None:
-    """Check that a model, in eval mode, can be fed token by token, before hours are spent on training it.
-
-    Raises
-    ------
-    MacroscopeError
-        If its layers keep other state than keys and values, or use a mask for more than visibility.
-    """
+    """Check that a model, in eval mode, can be fed token by token, before hours are spent on training it."""
     if isinstance(model, RecurrentLM):
         return
     token, none = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
@@ -173,7 +167,6 @@ class Decoder:
         self.cache.write_row(row, encoded)
 
     def copy_row(self, source: int, target: int, cached: int) -> None:
-        """Copy the `cached` tokens of a row to another row, `target`."""
         self.cache.copy_row(source, target, cached)
 
     def _masks(self, lengths: Integers, columns: int) -> torch.Tensor | dict[str, torch.Tensor]:
@@ -217,11 +210,6 @@ def copy_base(output: Path, options: LanguageModelSystem, weights: Path | None =
     ----------
     weights
         Retrieved weights of the base, if the registry of models has it so.
-
-    Raises
-    ------
-    MacroscopeError
-        If the base has no weights, no end-of-text token, or cannot be sampled token by token.
     """
     source = resolve(options.base, weights)
     if source.location is None:
@@ -276,13 +264,7 @@ def load_model(folder: Path) -> tuple[Any, Any]:
 
 
 def context_window(config: Any, wanted: int | None) -> int:
-    """Return the context window in tokens: as in the options, or by default all positions of the model.
-
-    Raises
-    ------
-    MacroscopeError
-        If the options request more tokens than the model has positions.
-    """
+    """Return the context window in tokens: as in the options, or by default all positions of the model."""
     available = getattr(config, "max_position_embeddings", None) or LONGEST_CONTEXT
     if wanted is not None and wanted > available:
         raise MacroscopeError(

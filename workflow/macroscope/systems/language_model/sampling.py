@@ -60,11 +60,6 @@ def sample_shard(
         Seed of the run; the system's own seed is added.
     prompts
         Documents that provide the prompts, if the options request prompts: see `read_encoded_prompts`.
-
-    Raises
-    ------
-    MacroscopeError
-        If the model hardly ever produces the format, or a prompt is as long as the longest sample.
     """
     use_threads(threads)
     seed += options.seed

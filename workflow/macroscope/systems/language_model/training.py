@@ -203,12 +203,6 @@ def finetune(
         Retrieved weights of the base, if the registry of models has it so.
     processes
         Number of GPUs to train on, with one process each.
-
-    Raises
-    ------
-    MacroscopeError
-        If the options have no training, the model cannot be sampled token by token, or the tokenizer does not know most
-        words of the training texts.
     """
     launch(processes)
     use_threads(threads)

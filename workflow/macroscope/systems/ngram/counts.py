@@ -132,7 +132,6 @@ def write_words(texts: Iterable[Sequence[int] | Integers], beginning: int, strea
 
 
 def read_words(stream: Path) -> Words:
-    """Memory-map the output of `write_words`."""
     return read_mapped(stream, np.int32)
 
 

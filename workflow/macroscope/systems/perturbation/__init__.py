@@ -90,7 +90,6 @@ STEPS: dict[str, type[AnyStep]] = {name: _model(damage) for name, damage in DAMA
 
 
 def _by_name(step: Any) -> Any:
-    """Convert the name of a rule to the rule with its defaults."""
     return {"rule": step} if isinstance(step, str) else step
 
 

@@ -137,7 +137,6 @@ def declare(level: Level, *, keeps_length: bool, dose: float, **more: Any) -> Ca
 
 
 def harmful() -> list[Damage]:
-    """Return the damages that a reader would mind."""
     return [damage for damage in DAMAGES.values() if not damage.is_harmless]
 
 
@@ -165,7 +164,6 @@ def replace_some(document: Document, touch: Touch, find: Callable[[str], Sequenc
 
 
 def pair_in_cycle(documents: Sequence[Document], rng: np.random.Generator) -> list[Document]:
-    """Return another document of the collection for each document, along one random cycle through all of them."""
     return [documents[number] for number in sample_cycle(len(documents), rng)]
 
 

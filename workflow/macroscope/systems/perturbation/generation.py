@@ -76,11 +76,6 @@ def perturb_samples(
         ISO 639-1 code of the corpus.
     seed
         Seed of the run; the system's own seed is added.
-
-    Raises
-    ------
-    MacroscopeError
-        If a rule does not support the language, or no document has any text left.
     """
     documents = list(read_documents(other_samples))
     parent = read_provenance(other_samples)

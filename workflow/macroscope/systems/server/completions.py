@@ -223,13 +223,7 @@ class Server:
             )
 
     def complete(self, prompt: str, seed: int) -> Completion:
-        """Request a completion of a prompt.
-
-        Raises
-        ------
-        MacroscopeError
-            If the server refuses, another model answers, or all `TRIES` attempts fail.
-        """
+        """Request a completion of a prompt."""
         body = self.settings() | {"prompt": prompt, "seed": seed}
         return self._parse_completion(self._request("POST", "completions", body))
 
@@ -317,7 +311,6 @@ class Server:
         return f" ({self._safe(text)[:QUOTED]})" if text else ""
 
     def _safe(self, text: str) -> str:
-        """Replace the key in a text, in case the server repeats it."""
         return text.replace(self._key, "***") if self._key else text
 
 

@@ -66,11 +66,6 @@ def sample_server(
         Seed of the run; the system's own seed is added.
     prompts
         Documents that provide the prompts, if the options request prompts.
-
-    Raises
-    ------
-    MacroscopeError
-        If the server does not have the model, refuses, fails too often, or hardly ever answers in the format.
     """
     seed += options.seed
     beginnings = read_prompts(prompts, options.prompt_words, options.titles)

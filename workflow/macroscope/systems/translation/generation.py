@@ -39,11 +39,6 @@ def translate(
         Folder of the trained model.
     seed
         Seed of the run; the system's own seed is added. Each original has its own random stream.
-
-    Raises
-    ------
-    MacroscopeError
-        If there are no originals to translate.
     """
     seed += options.seed
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))

@@ -54,7 +54,6 @@ class Pairs(Dataset[dict[str, Integers]]):
 
 
 def collate(examples: Sequence[dict[str, Integers]]) -> dict[str, torch.Tensor]:
-    """Make a padded batch of examples."""
     return {name: pad_rows([example[name] for example in examples]) for name in examples[0]}
 
 
@@ -65,13 +64,7 @@ def pad_rows(rows: Sequence[Tokens | Integers]) -> torch.Tensor:
 
 
 def read_pairs(documents: Path, split: str) -> Iterator[tuple[Document, str]]:
-    """Read the documents of a split with their originals.
-
-    Raises
-    ------
-    MacroscopeError
-        If a document has no original.
-    """
+    """Read the documents of a split with their originals."""
     for document in read_documents(documents, split):
         if not document.original:
             raise MacroscopeError(
@@ -95,13 +88,7 @@ def train_piece_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
 
 
 def encode_pairs(documents: Path, split: str, tokenizer: Tokenizer, longest: int) -> Pairs:
-    """Read and encode the pairs of a split; leave out, with a warning, pairs with a text of more than `longest` tokens.
-
-    Raises
-    ------
-    MacroscopeError
-        If no pairs are left.
-    """
+    """Read and encode the pairs of a split; leave out, with a warning, pairs with a text of more than `longest` tokens."""
     originals, translations, left_out = [], [], 0
     for document, original in read_pairs(documents, split):
         first, second = tokenizer.encode(original).ids, [*tokenizer.encode(document.text).ids, END]
