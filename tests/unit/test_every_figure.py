@@ -28,9 +28,8 @@ from macroscope.critics.topics import figures as topics
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import fit, style
 from macroscope.reporting import figures as reporting
-from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
+from macroscope.reporting.correlation_figures import plot_correlations, plot_probabilities, plot_system_scores
 from macroscope.reporting.probabilities import COLUMNS, add_spread
-from macroscope.reporting.probability_figure import plot_probabilities
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
 from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.sameness import page as sameness

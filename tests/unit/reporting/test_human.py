@@ -11,6 +11,7 @@ from macroscope.files import write_json
 from macroscope.options import CONTROL, Resampling
 from macroscope.plotting import save
 from macroscope.reporting.chapters import human_chapters
+from macroscope.reporting.correlation_figures import MOST_ROWS, plot_correlations
 from macroscope.reporting.figures import _plot_correlations
 from macroscope.reporting.html_blocks import Captions
 from macroscope.reporting.human import (
@@ -24,7 +25,6 @@ from macroscope.reporting.human import (
     select_correlations,
     select_measures,
 )
-from macroscope.reporting.human_figure import MOST_ROWS, plot_correlations
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import _write_correlations
 from macroscope.statistics.human import COLUMNS, correlate_statistics

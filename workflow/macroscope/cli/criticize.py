@@ -134,7 +134,7 @@ def criticize(
 
 def _require_matrix(path: Path) -> str:
     """Return the absolute path of a matrix of sensitivity, which must be readable."""
-    from macroscope.reporting.cited_sensitivity import read_matrix
+    from macroscope.reporting.sensitivity_summary import read_matrix
 
     read_matrix(path)
     return str(path.resolve())

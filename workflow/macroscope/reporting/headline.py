@@ -155,7 +155,6 @@ def _prior_columns(indexed: pd.DataFrame, key: tuple[str, str, str], certainty: 
 
 
 def read_headline(tables: Path) -> pd.DataFrame:
-    """Read the headline from the folder of the tables."""
     return read_csv(tables / "headline.csv").fillna({"setting": "", "base": "", "decoding": ""})
 
 

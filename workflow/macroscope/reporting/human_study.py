@@ -28,7 +28,6 @@ def study_folder(human_scores: HumanScores) -> Path | None:
 
 
 def systems_stem(human_scores: HumanScores) -> str:
-    """Return the stem of the figure of the systems' means."""
     return f"{human_scores.stem}_systems"
 
 
@@ -68,7 +67,6 @@ def study_blocks(human_scores: HumanScores, figures: Path, captions: Captions) -
 
 
 def read_systems(folder: Path) -> pd.DataFrame:
-    """Read the mean score of each system from a folder written by `collect`."""
     return read_csv(folder / "systems.csv")
 
 

@@ -48,7 +48,6 @@ _environment = cache(make_environment)
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a content security policy allows a page's own style or script."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

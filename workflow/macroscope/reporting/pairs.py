@@ -228,7 +228,6 @@ def pairs_of(table: pd.DataFrame, corpus: str) -> Iterator[Pair]:
 
 
 def comparing_critics(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
-    """Return the critics that compare any of the pairs."""
     return [critic for critic in critics if any(pair.row(critic, C2ST_AUC, DIFFERENCE) is not None for pair in pairs)]
 
 

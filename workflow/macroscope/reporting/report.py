@@ -28,7 +28,6 @@ from macroscope.reporting.chapters import (
     training_chapter,
     truth_chapter,
 )
-from macroscope.reporting.cited_sensitivity import cite_sensitivity
 from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import describe_difference, judge_difference
 from macroscope.reporting.evidence import Evidence, find_evidence
@@ -48,6 +47,7 @@ from macroscope.reporting.scorecard import (
     build_scorecards,
 )
 from macroscope.reporting.scorecard_text import shown_verdicts
+from macroscope.reporting.sensitivity_summary import cite_sensitivity
 from macroscope.reporting.summary import summarise_corpora
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.written_tables import read_scorecard, read_statistics

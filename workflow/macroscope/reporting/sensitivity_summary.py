@@ -1,16 +1,21 @@
-"""Summaries of powers: documents for 80 % power, the dose of 50 % power, selectivity, and a sentence per critic."""
+"""Summaries of powers: documents and doses needed, selectivity, sentences, and the damages that a matrix cites."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.two_sample_test import NO_DAMAGE
+from macroscope.critics.two_sample_test import NO_DAMAGE, POWER_COLUMNS
+from macroscope.errors import MacroscopeError
+from macroscope.options import SPLIT_HALF
 from macroscope.phrases import list_names
+from macroscope.reporting.scorecard import LIKE
 from macroscope.statistics.pairs import mover_difference
 from macroscope.statistics.power import LEVEL, find_crossings
 from macroscope.systems.perturbation.declaration import DAMAGES
+from macroscope.tables import read_csv
 
 ENOUGH, HALF = 0.8, 0.5
 USUAL_DOSE, USUAL_SIZE = 0.25, 100
@@ -81,7 +86,6 @@ def at_usual_size(powers: pd.DataFrame) -> pd.DataFrame:
 
 
 def usual_dose(doses: Sequence[float]) -> float:
-    """Return the dose nearest to the usual one."""
     return min(doses, key=lambda dose: abs(dose - USUAL_DOSE))
 
 
@@ -145,7 +149,6 @@ def _with_n80(row: Any) -> str:
 
 
 def words(damage: str) -> str:
-    """Return the name of a damage in words."""
     return damage.replace("_", " ")
 
 
@@ -174,3 +177,106 @@ def select_harms(powers: pd.DataFrame) -> pd.DataFrame:
 
 def _triples(rows: pd.DataFrame) -> list[tuple[float, float, float]]:
     return [(float(a), float(b), float(c)) for a, b, c in rows[POWER].itertuples(index=False)]
+
+
+_DESIGN = "unpaired"
+_CRITIC, _SEED = "critic:", "|run_seed:"
+
+
+def read_matrix(path: Path) -> pd.DataFrame:
+    """Read a matrix that `macroscope sensitivity` wrote.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is not such a table.
+    """
+    try:
+        table = read_csv(path)
+    except OSError as error:
+        raise _refuse(path, error.strerror or str(error)) from None
+    except ValueError as error:  # pandas' errors of parsing, too
+        raise _refuse(path, f"not a readable table ({error})") from None
+    if absent := [name for name in (*POWER_COLUMNS, CHANGED) if name not in table]:
+        raise _refuse(path, f"it has no column '{absent[0]}'")
+    if table.empty:
+        raise _refuse(path, "it has no rows")
+    return table
+
+
+def _refuse(path: Path, reason: str) -> MacroscopeError:
+    return MacroscopeError(f"{path}: {reason}; give a matrix.csv that `macroscope sensitivity` wrote")
+
+
+def cite_sensitivity(path: str | None, scorecard: pd.DataFrame) -> list[str]:
+    """Return the sentences of `cite_matrix`; none without a matrix."""
+    return [] if path is None else cite_matrix(read_matrix(Path(path)), scorecard)
+
+
+def cite_matrix(powers: pd.DataFrame, scorecard: pd.DataFrame) -> list[str]:
+    """Say of each critic that calls a system like real text which damages it would have found in as many texts.
+
+    Parameters
+    ----------
+    powers
+        Matrix of `read_matrix`.
+    scorecard
+        Scorecard table, of any number of corpora.
+    """
+    like = scorecard[(scorecard["verdict"] == LIKE) & (scorecard["system"] != SPLIT_HALF)]
+    several = scorecard["corpus"].nunique() > 1
+    sentences = []
+    for (corpus, critic), cells in like.groupby(["corpus", "critic"], sort=False):
+        name = f"{critic} on {corpus}" if several else str(critic)
+        sentences.append(f"{name}: {' '.join(_describe_cells(cells, powers[powers['critic'] == critic]))}")
+    return sentences
+
+
+def list_found_damages(path: str | None, scorecard: pd.DataFrame) -> str:
+    """Return the damages that the critics which call a system like real text would have found; "" if unknown.
+
+    Parameters
+    ----------
+    path
+        Matrix of sensitivity that the run cites; None, or a file that is gone: nothing is known.
+    scorecard
+        Rows of the scorecard table.
+    """
+    if path is None or not Path(path).exists():
+        return ""
+    powers, seen = read_matrix(Path(path)), dict[str, None]()
+    for critic, cells in scorecard[scorecard["verdict"] == LIKE].groupby("critic", sort=False):
+        rows = _select_powers(cells, powers[powers["critic"] == critic])
+        seen |= dict.fromkeys(rows.loc[rows["power"] >= ENOUGH, "damage"])
+    return list_damages(seen)
+
+
+def _select_powers(cells: pd.DataFrame, powers: pd.DataFrame) -> pd.DataFrame:
+    """Return a critic's powers against harms at the usual dose, for at most as many texts as its cells compare."""
+    harms = select_harms(powers[powers["design"] == _DESIGN])
+    harms = harms[harms["n"] <= cells[["n_reference", "n_candidate"]].min(axis=None)]
+    if harms.empty:
+        return harms
+    dose = usual_dose(harms["dose"].unique())
+    return harms[(harms["n"] == harms["n"].max()) & (harms["dose"] == dose)]
+
+
+def _describe_cells(cells: pd.DataFrame, powers: pd.DataFrame) -> Iterator[str]:
+    yield f"{', '.join(cells['system'])} {'is' if len(cells) == 1 else 'are'} like real text."
+    rows = _select_powers(cells, powers)
+    if rows.empty:
+        n = int(cells[["n_reference", "n_candidate"]].min(axis=None))
+        yield f"The cited matrix has no power of this critic for {n} texts or fewer."
+        return
+    is_seen = rows["power"] >= ENOUGH
+    seen, unseen = (list_damages(rows.loc[mask, "damage"]) for mask in (is_seen, ~is_seen))
+    n, dose = rows[["n", "dose"]].iloc[0]
+    yield f"Among {n:.0f} texts per side with a dose of {dose:.0%}, it would have found: {seen or 'no damage'}."
+    if unseen:
+        yield f"It would have missed: {unseen}."
+    if {*cells["signature"].map(_options_of)} != {*rows["signature"].map(_options_of)}:
+        yield "The matrix is of this critic with other options."
+
+
+def _options_of(signature: str) -> str:
+    return str(signature).partition(_CRITIC)[2].partition(_SEED)[0]

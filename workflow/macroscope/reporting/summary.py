@@ -9,7 +9,6 @@ from macroscope.critics import get_critic
 from macroscope.gaps import UNUSABLE, Gap
 from macroscope.phrases import choose_form, list_names
 from macroscope.plan import Plan
-from macroscope.reporting.cited_sensitivity import cite_sensitivity, list_found_damages
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
@@ -22,6 +21,7 @@ from macroscope.reporting.scorecard import (
     Verdict,
     build_scorecards,
 )
+from macroscope.reporting.sensitivity_summary import cite_sensitivity, list_found_damages
 from macroscope.reporting.written_tables import read_scorecard, read_warnings
 from macroscope.systems import kinds
 
@@ -157,7 +157,6 @@ def _aspects(scorecard: Scorecard, system: str) -> str:
 
 
 def _judging(scorecard: Scorecard, system: str) -> list[str]:
-    """Return the critics that have a verdict on a system."""
     return [critic for critic, cell in scorecard.rows[system].items() if cell["verdict"] in INTERVAL_VERDICTS]
 
 

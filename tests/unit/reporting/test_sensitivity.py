@@ -1,4 +1,4 @@
-"""Pairs of a text and its damaged copy: their numbers, from files of attributions and of scores."""
+"""The page of sensitivity: every damage and number is readable in its figures; pairs of a text and its damaged copy."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,31 @@ import pytest
 from scipy.stats import norm
 
 from macroscope.critics.attributions import Attribution, write_attributions
-from macroscope.reporting.pair_accuracies import SCORE, PairAccuracy, compare_pairs, measure_pair_accuracy, read_numbers
+from macroscope.reporting.sensitivity import (
+    SCORE,
+    PairAccuracy,
+    compare_pairs,
+    measure_pair_accuracy,
+    plot_curves,
+    plot_heat_map,
+    read_numbers,
+)
+from macroscope.reporting.sensitivity_summary import tabulate_n80
+
+from .test_sensitivity_summary import POWERS
+
+
+@pytest.mark.slow
+def test_the_heat_map_has_the_numbers_and_the_curves_a_panel_per_damage(tmp_path):
+    plot_heat_map(tabulate_n80(POWERS), ["strings"], [0.1, 0.25], tmp_path / "n80")
+    plot_curves(POWERS, "strings", tmp_path / "curves")
+    heat_map, curves = ((tmp_path / f"{name}.svg").read_text() for name in ("n80", "curves"))
+    for text in ("shuffle words", "drop words", "replace synonyms", "45", "–", "25%"):
+        assert f">{text}<" in heat_map
+    for text in ("shuffle words", "drop words", "replace synonyms", "(harmless)"):
+        assert text in curves
+    assert "100 per side" in curves
+
 
 IDS = [f"text-{n}" for n in range(12)]
 
