@@ -11,7 +11,7 @@ CONFIG = {"write_config": 1, **REPORT, **READER}
 SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "attribute_coherence"]
 JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "attribute_tendencies"]
 """What happens to the texts of a system."""
-TOLD = {"two_sample_test_coherence": 1, "two_sample_test_tendencies": 1}
+TESTED = {"two_sample_test_coherence": 1, "two_sample_test_tendencies": 1}
 """What happens to all systems together when the texts of one change."""
 CLUSTERED = {
     "two_sample_test_clusters": 1,
@@ -72,7 +72,7 @@ def test_added_system_runs_for_that_system_alone(run):
     run.config["mirror"] = "https://mirror.example.org"
     run.save()
     try:
-        assert run.pending() == Counter({"generate_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CONFIG})
+        assert run.pending() == Counter({"generate_files": 1, **dict.fromkeys(JUDGED, 1), **TESTED, **CONFIG})
     finally:
         del run.config["systems"]["another"], run.config["mirror"]
         run.save()
@@ -81,7 +81,7 @@ def test_added_system_runs_for_that_system_alone(run):
 def test_changed_candidate_runs_what_depends_on_it_and_a_perturbation_of_it(run):
     run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
     run.save()
-    changed = {"generate_files": 1, "generate_perturbation": 1, **dict.fromkeys(JUDGED, 2), **TOLD, **CLUSTERED}
+    changed = {"generate_files": 1, "generate_perturbation": 1, **dict.fromkeys(JUDGED, 2), **TESTED, **CLUSTERED}
     try:
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter({**changed, **CONFIG})

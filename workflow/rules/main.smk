@@ -5,12 +5,12 @@ import os
 import time
 from contextlib import ExitStack
 
-from macroscope.execution.dates import end_future
+from macroscope.execution.dates import redate_future_files
 from macroscope.execution.failures import failed_jobs, reasons_of_failure
 from macroscope.execution.job_environment import (
     caches,
     imports,
-    turn_only_when_needed,
+    remove_rate_limit,
 )
 from macroscope.execution.limits import limits, waiting
 from macroscope.execution.job_client import SERVER, SNAKEMAKE
@@ -81,8 +81,8 @@ onstart:
     check_before_first_job()
     begin_run()
     start_job_server()
-    turn_only_when_needed(workflow)
-    end_future(plan.user_files.made)
+    remove_rate_limit(workflow)
+    redate_future_files(plan.user_files.made)
 
 
 def begin_run():

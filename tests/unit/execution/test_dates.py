@@ -6,7 +6,7 @@ import time
 import pytest
 
 from macroscope.errors import MacroscopeError
-from macroscope.execution.dates import end_future, require_past
+from macroscope.execution.dates import redate_future_files, require_past
 
 
 def test_results_of_the_future_are_of_today_in_their_order(tmp_path):
@@ -14,7 +14,7 @@ def test_results_of_the_future_are_of_today_in_their_order(tmp_path):
     for name, date in dates.items():
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (date, date))
-    end_future([str(tmp_path), str(tmp_path / "nowhere")])
+    redate_future_files([str(tmp_path), str(tmp_path / "nowhere")])
     old, sooner, later = ((tmp_path / name).stat().st_mtime for name in ("old", "sooner", "later"))
     assert old == 1e9
     assert time.time() - 60 < sooner < later <= time.time()
@@ -23,7 +23,7 @@ def test_results_of_the_future_are_of_today_in_their_order(tmp_path):
 def test_results_of_today_keep_their_dates(tmp_path):
     (tmp_path / "a").touch()
     before = (tmp_path / "a").stat().st_mtime_ns
-    end_future([str(tmp_path)])
+    redate_future_files([str(tmp_path)])
     assert (tmp_path / "a").stat().st_mtime_ns == before
 
 

@@ -7,7 +7,7 @@ from snakemake.cli import get_argument_parser
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import MaxJobsPerTimespan
 
-from macroscope.execution.job_environment import turn_only_when_needed
+from macroscope.execution.job_environment import remove_rate_limit
 
 
 def workflow(limit):
@@ -18,7 +18,7 @@ def workflow(limit):
 @pytest.mark.parametrize(("limit", "is_kept"), [("100/1s", False), ("5/1m", True), ("100/1m", True), (None, False)])
 def test_a_limit_is_kept_if_the_user_gave_it(limit, is_kept):
     limited = workflow(limit)
-    turn_only_when_needed(limited)
+    remove_rate_limit(limited)
     assert (limited.scheduler.job_rate_limiter is not None) == is_kept
 
 

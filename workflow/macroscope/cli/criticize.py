@@ -106,15 +106,15 @@ def criticize(
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)
-    spoken = choose_language(profile.languages, language)
+    chosen_language = choose_language(profile.languages, language)
     of_languages, of_texts = (describe(checks, profile, profiles, language) for checks in (LANGUAGES, TEXTS))
     table = table_of(profile, profiles)
     if not json:
         print_profile(table, of_languages, of_texts)
-    choice = choose(profile, profiles, critic or [], spoken, options)
+    choice = choose(profile, profiles, critic or [], chosen_language, options)
     if not json:
         _print_choice(choice, choice.compared(profile))
-    config = run.implied_config(profile, profiles, choice, seed, spoken, matched_length)
+    config = run.implied_config(profile, profiles, choice, seed, chosen_language, matched_length)
     if sensitivity is not None:
         config["cited_sensitivity"] = _require_matrix(sensitivity)
     answer: dict[str, Any] = {

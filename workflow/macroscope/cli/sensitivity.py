@@ -80,16 +80,16 @@ def sensitivity(
             reference or [],
             GivenFields(text_field, prompt_field, id_field, None, None, separator, straighten_typography),
         )
-        spoken = choose_language(profile.languages, language)
+        chosen_language = choose_language(profile.languages, language)
         notes = describe(LANGUAGES, profile, [], language)
         described = table_of(profile, [])
         if not json:
             print_profile(described, notes)
-        choice = run.choose_critics(profile, critic or [], spoken, options)
+        choice = run.choose_critics(profile, critic or [], chosen_language, options)
         answer = {"collections": records_of(profile, []), "notes": [*notes, *choice.reasons]}
         if not json:
             print("\n".join([f"\nCritics: {', '.join(choice.critics)}.", *choice.reasons]))
-        config, profiles = run.config_of_texts(profile, choice, seed, spoken, quick), [profile]
+        config, profiles = run.config_of_texts(profile, choice, seed, chosen_language, quick), [profile]
         table = described.rename_axis("property").reset_index()
     plan = criticize(config, profiles, table, output, cores, device)
     _show_result(output / plan.results / "sensitivity", answer, json)

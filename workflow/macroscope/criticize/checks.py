@@ -63,13 +63,13 @@ class Check:
     def describe(self, facts: Mapping[str, Facts]) -> Iterator[str]:
         """Yield the sentences about collections, by their names."""
         groups = group_names({name: tuple(values.items()) for name, values in facts.items()})
-        told = [
+        fields = [
             {**dict(items), "names": list_names(names), "of": of_each(names), "collections": len(names)}
             for items, names in groups.items()
         ]
-        if self.each is not None and told:
-            told = [told[0] | {"each": list_names([_WORDS.format(self.each, **values) for values in told])}]
-        yield from (_WORDS.format(self.sentence, **values) for values in told)
+        if self.each is not None and fields:
+            fields = [fields[0] | {"each": list_names([_WORDS.format(self.each, **values) for values in fields])}]
+        yield from (_WORDS.format(self.sentence, **values) for values in fields)
 
 
 class _Words(Formatter):

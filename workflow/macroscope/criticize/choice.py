@@ -178,32 +178,32 @@ def choose(
                 f" test{alone}{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
     chosen, limits, gaps = list[str](), list[str](), list[Gap]()
-    spoken_by = _other_languages(reference, candidates, language)
+    language_by_candidate = _other_languages(reference, candidates, language)
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
         options = parse_options_for_texts(critic, given)
         fit = language_fit(critic.data, options, language)
-        refused = {} if requested else _refuse_languages(critic.data, options, spoken_by)
+        refused = {} if requested else _refuse_languages(critic.data, options, language_by_candidate)
         judged = [candidate for candidate in candidates if candidate.name not in refused]
-        lacking = (
+        unmet = (
             (None if requested else _refusal(fit, language))
             or (_join(refused.values()) if candidates and not judged else None)
-            or _lacking(critic.data, reference, judged, bool(requested))
+            or _find_unmet(critic.data, reference, judged, bool(requested))
             or _missing_extra(critic.data, options)
         )
-        if lacking is None:
+        if unmet is None:
             chosen.append(name)
             limits += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
             gaps += [_skip(name, why, candidate) for candidate, why in refused.items()]
         elif requested:
-            raise MacroscopeError(f"--critic {name}: {lacking.explanation}; {lacking.advice}")
+            raise MacroscopeError(f"--critic {name}: {unmet.explanation}; {unmet.advice}")
         else:
-            gaps.append(_skip(name, lacking))
+            gaps.append(_skip(name, unmet))
     cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
     return Choice(chosen, gaps, limits, reference.has_splits, cross_fitted, given or {})
 
 
-class _Lack(NamedTuple):
+class _Unmet(NamedTuple):
     """Something that a critic needs and does not have.
 
     Attributes
@@ -221,14 +221,14 @@ class _Lack(NamedTuple):
     advice: str = "give it such texts, or choose another critic"
 
 
-def _skip(critic: str, lack: _Lack, candidate: str | None = None) -> Gap:
-    return Gap(corpus=CORPUS, critic=critic, system=candidate, reason=lack.reason, explanation=lack.explanation)
+def _skip(critic: str, unmet: _Unmet, candidate: str | None = None) -> Gap:
+    return Gap(corpus=CORPUS, critic=critic, system=candidate, reason=unmet.reason, explanation=unmet.explanation)
 
 
-def _join(lacks: Iterable[_Lack]) -> _Lack:
-    """Return several lacks, one per candidate, as one."""
-    reasons, explanations, _ = zip(*lacks, strict=True)
-    return _Lack(", ".join(dict.fromkeys(reasons)), "; ".join(explanations))
+def _join(requirements: Iterable[_Unmet]) -> _Unmet:
+    """Return several requirements, one per candidate, as one."""
+    reasons, explanations, _ = zip(*requirements, strict=True)
+    return _Unmet(", ".join(dict.fromkeys(reasons)), "; ".join(explanations))
 
 
 def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
@@ -239,9 +239,9 @@ def _is_cross_fitted(critic: Critic, reference: Profile) -> bool:
     return all(counted[kind] >= _ENOUGH_FOR_FOLDS * fewest for kind, fewest in critic.fewest.items())
 
 
-def _refusal(fit: LanguageFit, language: str) -> _Lack | None:
+def _refusal(fit: LanguageFit, language: str) -> _Unmet | None:
     """Return why a critic cannot judge texts in a language; None if it can."""
-    return _Lack(f"does not read {name_of(language)}", "; ".join(fit.refusals)) if fit.refusals else None
+    return _Unmet(f"does not read {name_of(language)}", "; ".join(fit.refusals)) if fit.refusals else None
 
 
 def _other_languages(reference: Profile, candidates: Sequence[Profile], language: str) -> dict[str, str]:
@@ -251,20 +251,24 @@ def _other_languages(reference: Profile, candidates: Sequence[Profile], language
     return {name: code for name, code in recognized.items() if code not in of_reference}
 
 
-def _refuse_languages(critic: Critic, options: Options, spoken_by: Mapping[str, str]) -> dict[str, _Lack]:
+def _refuse_languages(critic: Critic, options: Options, language_by_candidate: Mapping[str, str]) -> dict[str, _Unmet]:
     """Return candidate -> reason why a critic cannot judge its language, for those that it cannot judge."""
-    refusals = {name: _refusal(language_fit(critic, options, code), code) for name, code in spoken_by.items()}
+    refusals = {
+        name: _refusal(language_fit(critic, options, code), code) for name, code in language_by_candidate.items()
+    }
     return {
-        name: refusal._replace(explanation=f"most of '{name}' is {name_of(spoken_by[name])}, and {refusal.explanation}")
+        name: refusal._replace(
+            explanation=f"most of '{name}' is {name_of(language_by_candidate[name])}, and {refusal.explanation}"
+        )
         for name, refusal in refusals.items()
         if refusal
     }
 
 
-def _missing_extra(critic: Critic, options: Options) -> _Lack | None:
+def _missing_extra(critic: Critic, options: Options) -> _Unmet | None:
     """Return the first extra that a critic needs under its options and that is not installed; None without."""
     for extra in missing_extras(critic.extras, options):
-        return _Lack(
+        return _Unmet(
             f"needs the extra '{extra}'",
             f"it needs the extra '{extra}', which is not installed; {name_command(extra)} adds it",
             "install it, or choose another critic",
@@ -272,15 +276,15 @@ def _missing_extra(critic: Critic, options: Options) -> _Lack | None:
     return None
 
 
-def _lacking(critic: Critic, reference: Profile, candidates: Sequence[Profile], is_requested: bool) -> _Lack | None:
-    """Return what the texts lack for a critic; None if they lack nothing."""
+def _find_unmet(critic: Critic, reference: Profile, candidates: Sequence[Profile], is_requested: bool) -> _Unmet | None:
+    """Return what a critic needs and the texts lack; None if they have all."""
     sides = [(reference, "the reference", critic.fewest)]
     sides += [(candidate, f"'{candidate.name}'", critic.fewest_candidates) for candidate in candidates]
     for profile, name, required in sides:
         for kind, fewest in required.items():
             count, needed = profile.counted()[kind], 1 if is_requested else fewest
             if count < needed:
-                return _Lack(
+                return _Unmet(
                     f"needs {fewest} {SHORT_COUNTED[kind]}",
                     f"it needs {fewest} {COUNTED[kind]}, and {name} has {count}",
                 )
@@ -288,7 +292,7 @@ def _lacking(critic: Critic, reference: Profile, candidates: Sequence[Profile], 
         return None
     for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):
         if not reference.splits[split]:
-            return _Lack(
+            return _Unmet(
                 f"needs texts in the split '{split}'",
                 f"no reference text is in the split '{split}', which {use}; give more texts, or each its 'split'",
             )

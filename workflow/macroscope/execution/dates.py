@@ -14,7 +14,7 @@ _STEP = 1000
 """Nanoseconds between the new dates of files, which keep their order; Snakemake compares microseconds."""
 
 
-def end_future(folders: Iterable[str]) -> None:
+def redate_future_files(folders: Iterable[str]) -> None:
     """Date files that are dated in the future to now, in their order."""
     now = time.time_ns()
     paths = (Path(root, name) for folder in folders for root, _, names in os.walk(folder) for name in names)

@@ -86,7 +86,7 @@ _DEFAULT_LIMIT = (100, 1)
 """Snakemake's default limit: jobs, seconds."""
 
 
-def turn_only_when_needed(workflow: Any) -> None:
+def remove_rate_limit(workflow: Any) -> None:
     """Remove Snakemake's default limit of 100 jobs per second; a limit that the user gave is kept.
 
     Under a limit, every iteration of the loop starts a timer for another one a second later, in addition to those

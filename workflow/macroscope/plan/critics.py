@@ -108,7 +108,7 @@ class CriticsPlan(Comparisons):
                 inputs[name] = self._of_reference(name, critic)
             elif name == SENTENCE_VECTORS:
                 inputs[name] = self._vectors_of_sentences(critic)
-            elif _is_own(name):
+            elif _is_critic_specific(name):
                 inputs[name] = self.own_stages.source(critic, stage, name)
             elif name not in PLACES:
                 inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic, stage)
@@ -263,7 +263,7 @@ class CriticsPlan(Comparisons):
             values=value_words(names, self.values(critic, stage)),
             modules=self.modules(critic, stage),
             resources=resources_of(declared, lambda wildcards: self.config.critic(critic)),
-            user_inputs=tuple(name for name in declared.input_names if _is_own(name)),
+            user_inputs=tuple(name for name in declared.input_names if _is_critic_specific(name)),
             extras=self.declared(critic).extras,
         )
 
@@ -325,7 +325,7 @@ class CriticsPlan(Comparisons):
         }
 
 
-def _is_own(name: str) -> bool:
+def _is_critic_specific(name: str) -> bool:
     """Return whether an input belongs to the critic's own plan: it may be a file of the user."""
     shared = (*PLACES, "shards_of_latents", SENTENCE_VECTORS)
     return name not in shared and name.removeprefix(ALL_SYSTEMS) not in (*PLACES, "statistics")

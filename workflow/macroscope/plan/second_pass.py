@@ -46,7 +46,7 @@ def without_failed(plan: Plan, failed: Sequence[FailedJob], targets: Sequence[st
         if not any(path.endswith(ends) for path in job.unmade):
             continue
         parts = {part for path in job.unmade if (part := part_of(path, plan.results)) is not None}
-        for level in (_made(parts), {part for part in parts if part.critic}):
+        for level in (_parts_made(parts), {part for part in parts if part.critic}):
             new = [p for p in sorted(level) if not config.lacks(p.corpus, p.system or None, p.critic or None)]
             if new:
                 entries = [
@@ -92,7 +92,7 @@ def _left_out_with(system: str) -> str:
     return matched_system(original_system(system)) if is_derived else system
 
 
-def _made(parts: Iterable[Part]) -> set[Part]:
+def _parts_made(parts: Iterable[Part]) -> set[Part]:
     """Return the corpora and systems among parts; a corpus without control cannot be judged."""
     made = {part for part in parts if not part.critic}
     corpora = {part.corpus for part in made if part.system in ("", CONTROL)}
