@@ -85,14 +85,27 @@ def test_a_separator_is_that_of_the_workflow(tmp_path):
     assert parsed.corpora["reference"].model_dump()["separator"] == "line"
 
 
-def test_several_models_that_are_one_candidate_are_remarked(tmp_path):
-    records = [
-        {"prompt": "Q", "generation": f"By {name}.", "model": name, "source_id": "s"} for name in ("human", "a", "b")
-    ]
-    (tmp_path / "raid.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    *_, table = profiled([], [tmp_path / "raid.jsonl"])
-    assert "several models are one candidate: a (1), b (1); --model-field judges each" in table.loc["read as", "raid"]
-    assert "the texts of people" in table.loc["read as", "reference"]
+def test_each_of_several_models_is_a_candidate_unless_there_are_many(tmp_path):
+    for models in (2, 13):
+        records = [
+            {"prompt": "Q", "generation": f"By {name}.", "model": name, "source_id": "s"}
+            for name in ("human", *(f"m{number}" for number in range(models)))
+        ]
+        (tmp_path / "raid.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        *_, table = profiled([], [tmp_path / "raid.jsonl"])
+        assert "the texts of people" in table.loc["read as", "reference"]
+        assert table.columns.to_list() == ["reference", *(["m0", "m1"] if models == 2 else ["raid"])]
+    assert "several models are one candidate: m0 (1), m1 (1), " in table.loc["read as", "raid"]
+    assert "--model-field judges each" in table.loc["read as", "raid"]
+
+
+@pytest.mark.parametrize("value", [7, ["7"], {"id": "7"}, 7.0])
+def test_the_name_of_a_model_may_be_a_number_or_inside_of_another_value(value, tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps({"text": f"Text {n}.", "step": value, "no": [1, 2]}) + "\n" for n in range(3)))
+    assert list(make_candidates([path], GivenFields(model="step"))) == ["7"]
+    with pytest.raises(MacroscopeError, match=r"'no' names no model: it holds \[1, 2\]; give another one"):
+        make_candidates([path], GivenFields(model="no"))
 
 
 def test_the_reference_may_have_another_layout(answers, tmp_path):

@@ -57,7 +57,10 @@ def compare(
     reference_field: str | None = None,
     model_field: str | None = None,
     separator: str | None = None,
+    join: bool = False,
     straighten_typography: bool = False,
+    keep_wrappers: bool = False,
+    detokenize: bool = False,
     encoder: str | Path | None = None,
     device: Device = "auto",
     language: str | None = None,
@@ -86,9 +89,15 @@ def compare(
         is a candidate of its own.
     separator
         Separator of the texts of a text file: "line", "blank-line", or a line such as "---"; default: it is one text.
+    join
+        Whether the texts that `text_field` names in a record are parts of one.
     straighten_typography
         Whether to replace the quotation marks, apostrophes, dashes, ellipses and spaces of all texts by those of a
         keyboard.
+    keep_wrappers
+        Whether to keep control tokens, chat templates, front matter and what else surrounds texts.
+    detokenize
+        Whether to remove the blanks before the punctuation of tokenised texts.
     encoder
         Encoder of the critics that have one: a folder, a name in resources/models.yaml or on Hugging Face; default:
         minilm, for English.
@@ -131,7 +140,8 @@ def compare(
         named = [critics] if isinstance(critics, str) else list(critics)
         options = given_options(named, encoder, critics if isinstance(critics, Mapping) else None)
         fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
-        given = GivenFields(*fields, straighten_typography)
+        flags = (straighten_typography, join, keep_wrappers, detokenize, not isinstance(candidates, Mapping))
+        given = GivenFields(*fields, *flags)
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
         os.environ.update(caches(folder))

@@ -14,7 +14,18 @@ from macroscope.errors import MacroscopeError
 
 _AS_THEY_ARE = (
     *("text-field", "prompt-field", "id-field", "reference-field", "model-field"),
-    *("separator", "straighten-typography", "encoder", "device", "language", "matched-length", "reference"),
+    *(
+        "separator",
+        "join",
+        "straighten-typography",
+        "keep-wrappers",
+        "detokenize",
+        "encoder",
+        "device",
+        "language",
+        "matched-length",
+        "reference",
+    ),
 )
 ARGUMENTS = {name: name.replace("-", "_") for name in _AS_THEY_ARE} | {
     "candidate": "candidates",

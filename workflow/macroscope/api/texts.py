@@ -34,7 +34,10 @@ def read_texts(
     prompt_field: str | None = None,
     id_field: str | None = None,
     separator: str | None = None,
+    join: bool = False,
     straighten_typography: bool = False,
+    keep_wrappers: bool = False,
+    detokenize: bool = False,
     authors: Side | None = None,
 ) -> pd.DataFrame:
     """Read texts as they are judged: from a file or folder of any format that is known, or from any form of `compare`.
@@ -45,10 +48,8 @@ def read_texts(
         A path, or texts in another form of `compare`.
     text_field, prompt_field, id_field
         Names of the fields of the records; default: what the format of the file says.
-    separator
-        Separator of the texts of a text file, as in `compare`.
-    straighten_typography
-        Whether to replace marks by those of a keyboard, as in `compare`.
+    separator, join, straighten_typography, keep_wrappers, detokenize
+        As in `compare`.
     authors
         "people" or "models": the authors of the texts to read, of files that hold both; default: all.
 
@@ -71,7 +72,8 @@ def read_texts(
         files = write_collection(texts, Path(folder), "texts")
         shares = (run.VALID_SHARE, run.TEST_SHARE)
         fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
-        selection = Selection(fields, None, authors, separator=separator, straighten_typography=straighten_typography)
+        flags = (False, False, separator, straighten_typography, join, keep_wrappers, detokenize)
+        selection = Selection(fields, None, authors, *flags)
         documents = read_user_documents(files, Provenance("texts"), *shares, selection)
         return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
 
@@ -87,7 +89,10 @@ def profile(
     reference_field: str | None = None,
     model_field: str | None = None,
     separator: str | None = None,
+    join: bool = False,
     straighten_typography: bool = False,
+    keep_wrappers: bool = False,
+    detokenize: bool = False,
 ) -> pd.DataFrame:
     """Profile real texts and texts to judge, in seconds: sizes, languages, headings, what they share.
 
@@ -96,7 +101,7 @@ def profile(
     Parameters
     ----------
     reference, candidates, text_field, prompt_field, id_field, reference_field, model_field
-    separator, straighten_typography
+    separator, join, straighten_typography, keep_wrappers, detokenize
         As in `compare`.
 
     Returns
@@ -111,7 +116,8 @@ def profile(
     """
     with tempfile.TemporaryDirectory(prefix="macroscope-") as name, translated_errors(Path(name)) as translate:
         fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
-        given = GivenFields(*fields, straighten_typography)
+        flags = (straighten_typography, join, keep_wrappers, detokenize, not isinstance(candidates, Mapping))
+        given = GivenFields(*fields, *flags)
         real, judged = run.profile_collections(*write_sides(reference, candidates, Path(name)), given)
         warn_of_comparison(real, judged, translate)
         return table_of(real, judged).map(translate)

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from macroscope.cli.flags import (
+    Detokenize,
     DeviceFlag,
     Encoder,
     IdField,
+    Join,
+    KeepWrappers,
     Language,
     ModelField,
     PromptField,
@@ -54,7 +57,10 @@ def criticize(
     ] = None,
     model_field: ModelField = None,
     separator: Separator = None,
+    join: Join = False,
     straighten_typography: Straighten = False,
+    keep_wrappers: KeepWrappers = False,
+    detokenize: Detokenize = False,
     critic: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
@@ -102,7 +108,7 @@ def criticize(
     run.require_output(output)
     options = given_options(critic or [], encoder)
     fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
-    given = GivenFields(*fields, straighten_typography)
+    given = GivenFields(*fields, straighten_typography, join, keep_wrappers, detokenize)
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)

@@ -60,6 +60,16 @@ Separator = Annotated[
 Language = Annotated[
     str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
 ]
+Join = Annotated[
+    bool, typer.Option("--join", help="Join the texts that --text-field names in a record: they are parts of one.")
+]
+KeepWrappers = Annotated[
+    bool,
+    typer.Option("--keep-wrappers", help="Keep control tokens, front matter and what else surrounds texts."),
+]
+Detokenize = Annotated[
+    bool, typer.Option("--detokenize", help="Remove the blanks before the punctuation of tokenised texts.")
+]
 Straighten = Annotated[
     bool,
     typer.Option(

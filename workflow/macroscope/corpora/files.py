@@ -10,7 +10,7 @@ from pydantic import Field
 from macroscope.corpora.declaration import Source
 from macroscope.corpora.options import Corpus, Split
 from macroscope.documents import Document, Provenance
-from macroscope.options import UserPath
+from macroscope.options import Options, UserPath
 from macroscope.readers.selection import FieldNames, selection_of
 
 SOURCE = Source(options=":FilesCorpus", read=":read_files", version=2)
@@ -21,33 +21,42 @@ ONE_SECTION = Field(
     " headings or blank lines.",
 )
 
-FIELDS = Field(FieldNames(), description="Names of the fields to read, for files in no format that is known.")
-ONLY_MODEL = Field(None, description="Name of the model whose texts to read, of a file with texts of several models.")
-SEPARATOR = Field(
-    None,
-    min_length=1,
-    description="Separator of the texts of a text file: `line` (each line is a text), `blank-line`, or a line of its"
-    " own, such as `---`; default: each file is one text.",
-)
-STRAIGHTEN = Field(
-    False,
-    description="Replace quotation marks, apostrophes, dashes, ellipses and spaces by those of a keyboard, so that two"
-    " collections have the same kinds. Their number is in the documents' metadata.",
-)
+
+class TextsOptions(Options):
+    """Options of how the user's texts are read."""
+
+    one_section: bool = ONE_SECTION
+    fields: FieldNames = Field(
+        FieldNames(), description="Names of the fields to read, for files in no format that is known."
+    )
+    only_model: str | None = Field(
+        None, description="Name of the model whose texts to read, of a file with texts of several models."
+    )
+    separator: str | None = Field(
+        None,
+        min_length=1,
+        description="Separator of the texts of a text file: `line` (each line is a text), `blank-line`, or a line of"
+        " its own, such as `---`; default: each file is one text.",
+    )
+    join: bool = Field(False, description="Join the texts that a record has in the field of the text: they are one.")
+    straighten_typography: bool = Field(
+        False,
+        description="Replace quotation marks, apostrophes, dashes, ellipses and spaces by those of a keyboard, so that"
+        " two collections have the same kinds. Their number is in the documents' metadata.",
+    )
+    keep_wrappers: bool = Field(
+        False, description="Keep control tokens, chat templates, front matter and what else surrounds texts."
+    )
+    detokenize: bool = Field(False, description="Remove the blanks before the punctuation of tokenised texts.")
 
 
-class FilesCorpus(Corpus):
+class FilesCorpus(TextsOptions, Corpus):
     """Options of the user's own documents, in files or folders of any format that is known."""
 
     own_ids = True
 
     source: Literal["files"]
     files: list[UserPath] = Field(min_length=1, description="Files or folders; each is a part.")
-    one_section: bool = ONE_SECTION
-    fields: FieldNames = FIELDS
-    only_model: str | None = ONLY_MODEL
-    separator: str | None = SEPARATOR
-    straighten_typography: bool = STRAIGHTEN
     distinct: bool = Field(
         False,
         description="Leave out a text that answers the same prompt as an equal one before, as in a file that repeats"

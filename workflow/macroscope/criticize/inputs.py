@@ -9,12 +9,15 @@ from typing import Any
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.options import KEPT_NAMES, fit_for_paths
 from macroscope.readers.containers import KNOWN_SUFFIXES
-from macroscope.readers.layout import UnknownRecords, examine, has_field
+from macroscope.readers.layout import UnknownRecords, examine, find_example, has_field
 from macroscope.readers.reading import list_models
 from macroscope.readers.selection import FieldNames, Selection, Side
 
 CORPUS = "reference"
 """Name of the real texts as a corpus."""
+_FLAGS = ("straighten_typography", "join", "keep_wrappers", "detokenize")
+_MOST_MODELS = 12
+"""Largest number of models in a file that are candidates of their own without `--model-field`."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,10 @@ class GivenFields:
         Field of the model, by which the texts of a candidate's file are several candidates.
     separator
         Separator of the texts of text files, which have no fields.
-    straighten_typography
-        Whether the marks of all texts are replaced by those of a keyboard.
+    straighten_typography, join, keep_wrappers, detokenize
+        As in `Selection`, for the texts of all collections; `join` only for those with a named field of the text.
+    split_models
+        Whether texts of several models in a file are several candidates, though the user names no field of the model.
     """
 
     text: str | None = None
@@ -42,17 +47,15 @@ class GivenFields:
     model: str | None = None
     separator: str | None = None
     straighten_typography: bool = False
+    join: bool = False
+    keep_wrappers: bool = False
+    detokenize: bool = False
+    split_models: bool = True
 
     def select(self, authors: Side, distinct: bool = False, **names: str | None) -> Selection:
         """Return the texts of some authors, in fields of these names."""
-        fields = FieldNames(**names)
-        return Selection(
-            fields,
-            authors=authors,
-            distinct=distinct,
-            separator=self.separator,
-            straighten_typography=self.straighten_typography,
-        )
+        flags = {name: getattr(self, name) for name in ("separator", *_FLAGS)}
+        return Selection(FieldNames(**names), authors=authors, distinct=distinct, **flags)
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,8 @@ class Input:
             "files": [str(path.resolve()) for path in self.files],
             **({"fields": fields} if fields else {}),
             **({"only_model": only_model} if only_model is not None else {}),
-            **({"distinct": True} if self.selection.distinct else {}),
             **({"separator": self.selection.separator} if self.selection.separator is not None else {}),
-            **({"straighten_typography": True} if self.selection.straighten_typography else {}),
+            **{name: True for name in ("distinct", *_FLAGS) if getattr(self.selection, name)},
         }
 
 
@@ -119,7 +121,7 @@ def make_texts(files: Sequence[Path], given: GivenFields, authors: Side) -> Inpu
 
 
 def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str, Input]:
-    """Return the candidates by name: that of their file, or of their model.
+    """Return the candidates by name: that of their file, or of their model, if it has texts of several.
 
     Raises
     ------
@@ -127,22 +129,27 @@ def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str,
         If a file names no model in the field that the user gave.
     """
     selection = given.select("models", text=given.text, prompt=given.prompt, id=given.id, model=given.model)
-    if given.model is None:
-        called = [(path, Input([path], selection)) for path in candidates]
-    else:
-        called = [
-            (Path(model), Input([path], replace(selection, only_model=model)))
-            for path in candidates
-            for model in _list_models(path, selection)
-        ]
+    called = [
+        (path if model is None else Path(model), Input([path], replace(selection, only_model=model)))
+        for path in candidates
+        for model in (_list_models(path, selection) if given.model or given.split_models else [None])
+    ]
     names = names_of_candidates([path for path, _ in called])
     return {name: each for name, (_, each) in zip(names, called, strict=True)}
 
 
-def _list_models(path: Path, selection: Selection) -> list[str]:
-    models = list_models([path], selection)
+def _list_models(path: Path, selection: Selection) -> list[str] | list[None]:
+    """List the models of a file that are candidates of their own: all of a field that the user named, or a few others.
+
+    One or none, many, or models of some texts only, are one candidate.
+    """
+    models, unnamed = list_models([path], selection)
+    field = selection.fields.model
+    if field is None:
+        return [name for name, _ in models.most_common()] if 1 < len(models) <= _MOST_MODELS and not unnamed else [None]
     if not models:
-        raise MacroscopeError(f"{path}: the field {selection.fields.model!r} names no model; give another one")
+        held = f"names no model: it holds {find_example(path, field)}" if unnamed else "is in no text"
+        raise MacroscopeError(f"{path}: the field {field!r} {held}; give another one")
     return [model for model, _ in models.most_common()]
 
 

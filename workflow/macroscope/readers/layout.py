@@ -1,10 +1,12 @@
 """The layout of a file: its container, its format, and the fields that are taken for the text and the prompt."""
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from macroscope.errors import MacroscopeError
@@ -22,7 +24,7 @@ _SAMPLE_ROWS = 100
 """Rows by which the format is recognised, and of which the fields are counted."""
 _SAMPLE_CHARACTERS = 1 << 24
 _MOST_NAMED = 12
-_MOST_PATHS = 3
+_MOST_PATHS, _LONGEST_EXAMPLE = 3, 60
 _NO_ANSWERS = frozenset(
     ("prompt", "prompts", "instruction", "question", "input", "inputs", "system", "context", "memory")
 )
@@ -147,6 +149,12 @@ def has_field(path: Path, name: str) -> bool:
         return False
     rows = open_rows(path, [name])
     return bool(rows.unit) and any(_has(row, name) for row in _sample(rows))
+
+
+def find_example(path: Path, name: str) -> str:
+    """Return the first value of a field of a file in JSON, cut, for messages; "nothing" if no row has the field."""
+    values = (look_up(row, name) for row in _sample(open_rows(path, [name])) if _has(row, name))
+    return shorten(json.dumps(next(values, "nothing"), ensure_ascii=False, default=str), _LONGEST_EXAMPLE)
 
 
 def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:

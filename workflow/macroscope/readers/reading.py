@@ -113,12 +113,12 @@ def make_file_namer(paths: Iterable[Path]) -> FileNamer:
     return name
 
 
-def list_models(paths: Sequence[Path], selection: Selection) -> Counter[str]:
-    """Count the texts of each model in files whose records name their models."""
+def list_models(paths: Sequence[Path], selection: Selection) -> tuple[Counter[str], int]:
+    """Count the texts of each model in files whose records name their models, and those without a name."""
     provenance = Provenance("")
-    for _ in _records(paths, selection, str, provenance):
-        pass
-    return Counter(provenance.source.get(MODELS, {}))
+    texts = sum(1 for _ in _records(paths, selection, str, provenance))
+    models = Counter(provenance.source.get(MODELS, {}))
+    return models, texts - models.total()
 
 
 def _records(paths: Sequence[Path], selection: Selection, names: FileNamer, provenance: Provenance) -> Iterator[Record]:

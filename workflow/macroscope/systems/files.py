@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files import FIELDS, ONE_SECTION, ONLY_MODEL, SEPARATOR, STRAIGHTEN
+from macroscope.corpora.files import TextsOptions
 from macroscope.corpora.options import Split
 from macroscope.corpora.provenance import read_origin
 from macroscope.corpora.webtext import read_texts
@@ -16,7 +16,7 @@ from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.readers.reading import read_user_documents
-from macroscope.readers.selection import FieldNames, selection_of
+from macroscope.readers.selection import selection_of
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import SystemOptions
@@ -32,23 +32,18 @@ KIND = Kind(
         "generate": Stage(
             ":import_texts",
             inputs="files corpus system",
-            options="files one_section fields only_model separator straighten_typography dataset splits",
+            options=f"files dataset splits {' '.join(TextsOptions.model_fields)}",
             version=2,
         ),
     },
 )
 
 
-class FilesSystem(SystemOptions):
+class FilesSystem(TextsOptions, SystemOptions):
     """Texts of the user's own model, in files of any format that is known, or of a published one."""
 
     kind: Literal["files"]
     files: list[UserPath] = Field([], description="Files or folders.")
-    one_section: bool = ONE_SECTION
-    fields: FieldNames = FIELDS
-    only_model: str | None = ONLY_MODEL
-    separator: str | None = SEPARATOR
-    straighten_typography: bool = STRAIGHTEN
     dataset: str | None = Field(
         None,
         description="Name of a data set in resources/sources.yaml, such as gpt2-xl-output, instead of files; each text"
