@@ -304,9 +304,11 @@ def choose_language(reference: Counter[str], requested: str | None) -> str:
 
 def languages_differ(reference: Counter[str], candidate: Counter[str]) -> bool:
     """Return whether two collections differ in the languages of their texts, by those that are recognized."""
-    first, second = _shares(reference), _shares(candidate)
-    distance = sum(abs(first.get(code, 0) - second.get(code, 0)) for code in first | second) / 2
-    return bool(first and second) and distance >= _OTHER_LANGUAGES
+    of_reference, of_candidate = _shares(reference), _shares(candidate)
+    distance = (
+        sum(abs(of_reference.get(code, 0) - of_candidate.get(code, 0)) for code in of_reference | of_candidate) / 2
+    )
+    return bool(of_reference and of_candidate) and distance >= _OTHER_LANGUAGES
 
 
 def _shares(languages: Counter[str]) -> dict[str, float]:

@@ -71,11 +71,13 @@ def _read_attribution_scores(path: Path) -> pd.DataFrame:
 
 def _compute_log_odds(critic: Plugin[Critic], control: CriticFiles, system: CriticFiles, seed: int) -> pd.DataFrame:
     features = feature_extractor(critic)
-    real, generated = features(control.latents, control.scores), features(system.latents, system.scores)
-    odds = cross_fit_log_odds(real, generated, group_labels(real.keys, generated.keys), seed).log_odds[len(real) :]
+    reference, candidate = features(control.latents, control.scores), features(system.latents, system.scores)
+    odds = cross_fit_log_odds(reference, candidate, group_labels(reference.keys, candidate.keys), seed).log_odds[
+        len(reference) :
+    ]
     is_judged = np.isfinite(odds)
     mean = np.where(is_judged, odds, 0).sum(axis=1) / np.where(is_judged.any(axis=1), is_judged.sum(axis=1), np.nan)
-    return _to_long(generated.keys["id"], pd.DataFrame({LOG_ODDS: mean}))
+    return _to_long(candidate.keys["id"], pd.DataFrame({LOG_ODDS: mean}))
 
 
 def _to_long(names: pd.Series, columns: pd.DataFrame) -> pd.DataFrame:

@@ -52,7 +52,7 @@ def compare_pairs(
     write_pairs(
         get_critic(critic),
         group_files(systems, all_latents, all_scores),
-        [(first, second) for first, second in pairs],
+        [(system, other_system) for system, other_system in pairs],
         all_statistics,
         output,
         corpus=corpus,
@@ -86,17 +86,19 @@ def write_pairs(
     about = {name: match_declaration(declarations, name) for name in single["statistic"].unique()}
     single = single[single["statistic"].map(lambda name: bool(about[name].holds and not about[name].spans))]
     tables = []
-    for first, second in pairs:
-        parts = [_compare_detectability(critic, files, first, second, resampling)]
+    for system, other_system in pairs:
+        parts = [_compare_detectability(critic, files, system, other_system, resampling)]
         if critic.data.scores:
-            scores = [read_scores(path) for name in (first, second) if (path := files[name].scores) is not None]
+            scores = [read_scores(path) for name in (system, other_system) if (path := files[name].scores) is not None]
             parts.append(compare_documents(scores[0], scores[1], resampling))
         done = set(pd.concat(parts)["statistic"])
-        rows_first, rows_second = (
-            single[(single["system"] == name) & ~single["statistic"].isin(done)] for name in (first, second)
+        rows_of_system, rows_of_other = (
+            single[(single["system"] == name) & ~single["statistic"].isin(done)] for name in (system, other_system)
         )
-        parts.append(compare_intervals(rows_first, rows_second, resampling.confidence, lambda name: about[name].sized))
-        tables.append(pd.concat([part for part in parts if len(part)]).assign(system=first, other=second))
+        parts.append(
+            compare_intervals(rows_of_system, rows_of_other, resampling.confidence, lambda name: about[name].sized)
+        )
+        tables.append(pd.concat([part for part in parts if len(part)]).assign(system=system, other=other_system))
     full_signature = "|".join((signature, resampling.signature))
     fixed = {"corpus": corpus, "critic": critic.name, "seed": resampling.seed, "signature": full_signature}
     table = pd.concat(tables, ignore_index=True).assign(**fixed)
@@ -105,27 +107,26 @@ def write_pairs(
 
 
 def _compare_detectability(
-    critic: Plugin[Critic], files: Mapping[str, CriticFiles], first: str, second: str, resampling: Resampling
+    critic: Plugin[Critic], files: Mapping[str, CriticFiles], system: str, other_system: str, resampling: Resampling
 ) -> pd.DataFrame:
     """Compute the C2ST AUC of two systems against each other, and the difference of their AUCs against real documents.
 
     A classifier learns more from more documents, so the larger system is subsampled to the size of the smaller one.
     """
-    real, features_first, features_second = (
+    real, of_system, of_other = (
         read_features(critic, files[name].latents, files[name].scores, resampling.seed)
-        for name in (CONTROL, first, second)
+        for name in (CONTROL, system, other_system)
     )
-    size, rng = min(len(features_first), len(features_second)), np.random.default_rng(resampling.seed)
-    features_first, features_second = (
-        features.subset(np.sort(rng.permutation(len(features))[:size]))
-        for features in (features_first, features_second)
+    size, rng = min(len(of_system), len(of_other)), np.random.default_rng(resampling.seed)
+    of_system, of_other = (
+        features.subset(np.sort(rng.permutation(len(features))[:size])) for features in (of_system, of_other)
     )
     level, seed = resampling.confidence, resampling.seed
-    from_real = [two_sample_test(real, features, level, seed)[0] for features in (features_first, features_second)]
+    from_real = [two_sample_test(real, features, level, seed)[0] for features in (of_system, of_other)]
     intervals = [(auc.value, auc.ci_low, auc.ci_high) for auc in from_real]
     difference = mover_difference(intervals[0], intervals[1], level)
-    each_other = two_sample_test(features_second, features_first, level, seed)[0]
-    method = PAIRED if build_permutation(features_second.keys, features_first.keys).is_paired else UNPAIRED
+    each_other = two_sample_test(of_other, of_system, level, seed)[0]
+    method = PAIRED if build_permutation(of_other.keys, of_system.keys).is_paired else UNPAIRED
     reason = "" if np.isfinite(each_other.value) else "the critic judges too few documents"
     values = (each_other.value, each_other.ci_low, each_other.ci_high, each_other.p_value)
     rows = [

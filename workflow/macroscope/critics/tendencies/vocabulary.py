@@ -265,8 +265,8 @@ def _half_widths(
     """Return the half-widths of two-sample statistics: the jackknife variances of the two collections are added."""
     a, b = _sum_blocks(candidate), _sum_blocks(reference)
 
-    def compute_values(first: BlockSums, second: BlockSums) -> Array:
-        return np.concatenate([np.atleast_1d(function(first, second)) for function in functions.values()])
+    def compute_values(of_candidate: BlockSums, of_reference: BlockSums) -> Array:
+        return np.concatenate([np.atleast_1d(function(of_candidate, of_reference)) for function in functions.values()])
 
     halves = []
     for counts, statistic in (
