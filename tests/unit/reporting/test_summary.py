@@ -11,9 +11,9 @@ from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE
 from macroscope.reporting.summary import summarise_run, summarise_scorecard
 from macroscope.tables import write_csv
 
-from .test_sensitivity_summary import matrix
 from .test_differences import row
 from .test_scorecard import completed, scorecard_of
+from .test_sensitivity_summary import matrix
 
 
 def sentences(*cells, checks=(), warned=(), subject="your texts"):

@@ -16,14 +16,13 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from macroscope.cli import cluster, config, corpora, critics, human, reporting, statistics, systems
+from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
-from macroscope.cli.experiments import experiments
-from macroscope.cli.export import export
+from macroscope.cli.flags import LONGEST_PATH, require_paths
 from macroscope.cli.gate import WithoutVerdict, gate
-from macroscope.cli.paths import LONGEST_PATH, require_paths
 from macroscope.cli.rank import rank
-from macroscope.cli.run import PASSED_ON, demo, run
+from macroscope.cli.reporting import export
+from macroscope.cli.run import PASSED_ON, cluster, demo, experiments, run
 from macroscope.cli.sameness import sameness
 from macroscope.cli.sensitivity import sensitivity
 from macroscope.cli.sentences import sentences
@@ -78,7 +77,7 @@ app.add_typer(human.app, name="human")
 app.add_typer(config.app, name="config")
 app.add_typer(statistics.app, name="statistics")
 app.add_typer(critics.app, name="critics")
-app.add_typer(cluster.app, name="cluster")
+app.add_typer(cluster, name="cluster")
 app.add_typer(corpora.app, name="corpora", rich_help_panel=DEVELOPERS)
 app.add_typer(systems.app, name="systems", rich_help_panel=DEVELOPERS)
 app.add_typer(reporting.app, name="reporting", rich_help_panel=DEVELOPERS)

@@ -1,20 +1,22 @@
-"""Options that several commands share, and the flags of `macroscope <room> run`, which calls any declared stage."""
+"""Options that several commands share, the flags of `macroscope <room> run`, and checks of paths among arguments."""
 
 import json
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from macroscope.errors import UsageError, nearest
+from macroscope.errors import MacroscopeError, UsageError, nearest
 from macroscope.execution.limits import Device
+from macroscope.files import require_regular
 from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
     from macroscope.options import Resampling
     from macroscope.registry import Plugin
-
 
 Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
 Signature = Annotated[
@@ -135,3 +137,50 @@ def parse_options(model: type[M], text: str) -> M:
         place = ".".join(str(part) for part in first["loc"])
         hint = nearest(str(first["loc"][-1]), model.model_fields) if first["type"] == "extra_forbidden" else ""
         raise UsageError(f"--options, {place}: {first['msg']}{hint}") from None
+
+
+LONGEST_PATH = 1000
+"""Bytes of the longest argument that may be a path; longer ones are options."""
+_OUTPUTS = {"--output": ("",), "--junit": ("",), "--record": ("",), "--log": ("",), "--figure": (".svg", ".pdf")}
+"""Flags of what is written -> what the names of its files have behind their values."""
+_TEXTS = ("--candidate", "--reference", "--real")
+"""Flags of texts, of whose folders all files are read."""
+
+
+def require_paths(arguments: Sequence[str]) -> None:
+    """Check the paths among arguments, which may stand after a name and "="."""
+    outputs: dict[str, str] = {}
+    inputs: set[str] = set()
+    texts: dict[str, str] = {}
+    for flag, path in _paths(arguments):
+        if flag != "--log":
+            require_regular(path)
+        if flag not in _OUTPUTS:
+            inputs.add(os.path.realpath(path))
+            if flag in _TEXTS and "gate" not in arguments:  # whose candidate is a run
+                texts[os.path.realpath(path)] = path
+        for file in (path + suffix for suffix in _OUTPUTS.get(flag, ())):
+            if os.path.realpath(file) in outputs:
+                raise MacroscopeError(f"{file}: two outputs have this path; give another one")
+            outputs[os.path.realpath(file)] = file
+    for place, output in outputs.items():
+        if place in inputs and not os.path.isdir(place):
+            raise MacroscopeError(f"{output}: an output, and another argument names this file, too; give another path")
+        for text, given in texts.items():
+            if text.startswith(place + os.sep):
+                raise MacroscopeError(
+                    f"{given}: is in the output {output}, which may hold nothing else; give another output"
+                )
+            if place.startswith(text + os.sep):
+                raise MacroscopeError(f"{output}: is in {given}, whose files are texts; give a path outside of it")
+
+
+def _paths(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what may be a path, with the flag before it; "" if it has none."""
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        name, sign, value = argument.partition("=")
+        if sign and name in (*_OUTPUTS, *_TEXTS):
+            before, argument, value = name, value, ""
+        for path in (argument, value if before not in _OUTPUTS else ""):
+            if path and not path.startswith("--") and len(os.fsencode(path)) <= LONGEST_PATH:
+                yield before if before.startswith("--") else "", path

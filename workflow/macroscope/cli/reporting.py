@@ -1,11 +1,13 @@
-"""`macroscope reporting <verb>`: numbers -> tables, figures, report."""
+"""`macroscope reporting <verb>`, `export`: numbers -> tables, figures, report, files for others to collect."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from macroscope.cli.verbs import Verbs
+from macroscope.printing import Json, print_records
 
 app = typer.Typer(help="Make tables, figures and the report: jobs of the workflow.", no_args_is_help=True, cls=Verbs)
 
@@ -63,3 +65,39 @@ def sensitivity(config: Config, output: Annotated[Path, typer.Option(help="Folde
     from macroscope.reporting.sensitivity import write_sensitivity
 
     write_sensitivity(config, output)
+
+
+class Format(StrEnum):
+    """Formats of collections of results."""
+
+    EVERY_EVAL_EVER = "every-eval-ever"
+
+
+class Relationship(StrEnum):
+    """Relationship of those who evaluate to those who made the model."""
+
+    FIRST_PARTY = "first_party"
+    THIRD_PARTY = "third_party"
+    COLLABORATIVE = "collaborative"
+    OTHER = "other"
+
+
+def export(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Finished run: FOLDER, or FOLDER:SYSTEM for one system.")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for a file per system.")],
+    organization: Annotated[str, typer.Option(metavar="NAME", help="Name of those who evaluate.")],
+    format: Annotated[Format, typer.Option(help="Format of the files.")] = Format.EVERY_EVAL_EVER,
+    relationship: Annotated[Relationship, typer.Option(help="Your relationship to the models.")] = Relationship.OTHER,
+    json: Json = False,
+) -> None:
+    """Export the numbers of a run for others to collect.
+
+    A file per system has the detectability by every critic, with its interval and its settings.
+    """
+    from macroscope.reporting.every_eval_ever import write_records
+    from macroscope.reporting.finished_runs import find_run
+
+    numbers, system = find_run(run)
+    assert format is Format.EVERY_EVAL_EVER
+    paths = write_records(numbers, [system] if system else [], output, organization, relationship.value)
+    print_records([{"file": str(path)} for path in paths], json)
