@@ -88,7 +88,7 @@ def train_piece_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
 
 
 def encode_pairs(documents: Path, split: str, tokenizer: Tokenizer, longest: int) -> Pairs:
-    """Read and encode the pairs of a split; leave out, with a warning, pairs with a text of more than `longest` tokens."""
+    """Read and encode the pairs of a split; leave out, with a warning, those with a text of over `longest` tokens."""
     originals, translations, left_out = [], [], 0
     for document, original in read_pairs(documents, split):
         first, second = tokenizer.encode(original).ids, [*tokenizer.encode(document.text).ids, END]
