@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.corpora.simulated import HsmmSizes, SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.corpora.simulated.texts import write_simulation
 from macroscope.documents import Document, Section
-from macroscope.files import read_json, write_json
+from macroscope.files import read_json
 from macroscope.tables import write_csv
 
 NAME = "simhsmm"
@@ -174,29 +174,20 @@ def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]
 
 
 def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
-    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
+    """Write texts, and the truth about them; see `texts.write_simulation`.
 
-    Parameters
-    ----------
-    options
-        `documents`: number of texts; `clutter`: texts without words per text; `hsmm`: sizes of the process.
-    raw
-        JSON Lines file to write; see `corpora.simulated.texts`.
-    truth
-        Folder to write: process.json; subsequences.csv (subsequence, state, probability given the state);
-        documents.parquet (the expected result of extraction and filters); states.parquet (id, states of the
-        sub-sequences).
+    The folder of the truth also has subsequences.csv (subsequence, state, probability given the state) and
+    states.parquet (id, states of the sub-sequences).
     """
     process = hsmm_process(options.hsmm, seed)
-    write_json(truth / "process.json", process.to_json())
     table = pd.DataFrame(
         {"subsequence": process.subsequences, "state": process.states, "probability": process.emissions}
     )
+    texts = simulate_texts(process, "process", options.documents, seed)
+    documents = write_simulation(process.to_json(), texts, options, seed, raw, truth, NAME)
     write_csv(table, truth / "subsequences.csv")
-    documents = write_texts(raw, simulate_texts(process, "process", options.documents, seed), options, seed)
-    write_true_documents(truth, NAME, documents, seed)
-    texts = simulate_segments(process, "process", options.documents, seed)
-    states = [process.states[text].tolist() for text in texts]
+    segments = simulate_segments(process, "process", options.documents, seed)
+    states = [process.states[text].tolist() for text in segments]
     frame = pd.DataFrame({"id": [document.id for document in documents], "states": states})
     frame.to_parquet(truth / "states.parquet", index=False)
 

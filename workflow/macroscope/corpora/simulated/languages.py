@@ -14,10 +14,10 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.corpora.simulated.texts import write_simulation
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.files import RESOURCES, read_json, write_json
+from macroscope.files import RESOURCES, read_json
 
 NAME = "simlanguages"
 ORDERS = ("process", "shuffled", "independent")
@@ -175,21 +175,9 @@ def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]
 
 
 def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
-    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
-
-    Parameters
-    ----------
-    options
-        `documents`: number of texts; `clutter`: texts without words per text.
-    raw
-        JSON Lines file to write; see `corpora.simulated.texts`.
-    truth
-        Folder to write: process.json (the languages and their words), documents.parquet (id and words of each text: the
-        expected result of extraction and filters).
-    """
-    write_json(truth / "process.json", describe_process())
-    documents = write_texts(raw, simulate_texts("process", options.documents, seed), options, seed)
-    write_true_documents(truth, NAME, documents, seed)
+    """Write texts, and the truth about them; see `texts.write_simulation`."""
+    texts = simulate_texts("process", options.documents, seed)
+    write_simulation(describe_process(), texts, options, seed, raw, truth, NAME)
 
 
 def describe_process() -> dict[str, Any]:

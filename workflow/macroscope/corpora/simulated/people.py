@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.corpora.simulated.texts import write_simulation
 from macroscope.documents import Document, Section, in_batches
-from macroscope.files import RESOURCES, read_json, write_json
+from macroscope.files import RESOURCES, read_json
 
 NAME = "simpeople"
 Genders = tuple[str, ...]
@@ -261,23 +261,13 @@ def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]
 
 
 def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
-    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
+    """Write stories as texts, and the truth about them; see `texts.write_simulation`.
 
-    Parameters
-    ----------
-    options
-        `documents`: number of stories of the process; `clutter`: texts without words per story.
-    raw
-        JSON Lines file to write; see `corpora.simulated.texts`.
-    truth
-        Folder to write: process.json (the process), documents.parquet (id and text of each story: the expected result
-        of extraction and filters), mentions.parquet (true mentions, in the format of the coreference resolvers).
+    mentions.parquet in the folder of the truth has the true mentions, in the format of the coreference resolvers.
     """
     process = people_process()
-    write_json(truth / "process.json", process.to_json())
     texts = simulate_texts(process, "process", options.documents, seed)
-    documents = write_texts(raw, texts, options, seed)
-    write_true_documents(truth, NAME, documents, seed)
+    documents = write_simulation(process.to_json(), texts, options, seed, raw, truth, NAME)
     stories = simulate_stories(process, "process", options.documents, seed)
     rows = (
         {

@@ -13,9 +13,9 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.corpora.simulated.texts import write_simulation
 from macroscope.documents import Document, Section
-from macroscope.files import RESOURCES, read_json, write_json
+from macroscope.files import RESOURCES, read_json
 
 NAME = "simscripts"
 ORDERS = ("process", "shuffled", "independent")
@@ -96,22 +96,10 @@ def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]
 
 
 def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
-    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
-
-    Parameters
-    ----------
-    options
-        `documents`: number of stories of the process; `clutter`: texts without words per story.
-    raw
-        JSON Lines file to write; see `corpora.simulated.texts`.
-    truth
-        Folder to write: process.json (the process), documents.parquet (id, text and sentences of each story: the
-        expected result of extraction and filters).
-    """
+    """Write stories as texts, and the truth about them; see `texts.write_simulation`."""
     process = script_process()
-    write_json(truth / "process.json", process.to_json())
-    documents = write_texts(raw, simulate_texts(process, "process", options.documents, seed), options, seed)
-    write_true_documents(truth, NAME, documents, seed)
+    texts = simulate_texts(process, "process", options.documents, seed)
+    write_simulation(process.to_json(), texts, options, seed, raw, truth, NAME)
 
 
 def _sample_events(process: ScriptProcess, script: str, rng: np.random.Generator) -> list[tuple[str, int]]:

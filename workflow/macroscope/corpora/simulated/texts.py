@@ -8,13 +8,14 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.tokens import GPT2_PIECES, make_token_counter
 from macroscope.documents import Document, Provenance, write_documents
-from macroscope.files import atomic
+from macroscope.files import atomic, write_json
 from macroscope.readers.splits import assign_split
 
 _EMPTY = ("", " ", "\n\n", "\t\n")
@@ -49,6 +50,35 @@ def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorp
                 written.append(replace(document, id=str(number), split=split))
                 record |= {"label": document.label} | ({"original": document.original} if document.original else {})
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return written
+
+
+def write_simulation(
+    process: Any, documents: Iterable[Document], options: SimulatedCorpus, seed: int, raw: Path, truth: Path, name: str
+) -> list[Document]:
+    """Write documents as texts, and the truth about them. Same options and seed, same bytes.
+
+    Parameters
+    ----------
+    process
+        Description of the process: process.json in the folder of the truth.
+    documents
+        Documents of the process; also documents.parquet in that folder, the expected result of extraction and filters.
+    options, seed, raw
+        As for `write_texts`.
+    truth
+        Folder to write.
+    name
+        Name of the truth's corpus.
+
+    Returns
+    -------
+    list of Document
+        As of `write_texts`.
+    """
+    write_json(truth / "process.json", process)
+    written = write_texts(raw, documents, options, seed)
+    write_true_documents(truth, name, written, seed)
     return written
 
 

@@ -14,10 +14,10 @@ import yaml
 from numpy.typing import NDArray
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_texts, write_true_documents
+from macroscope.corpora.simulated.texts import write_simulation
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.files import RESOURCES, read_json, write_json
+from macroscope.files import RESOURCES, read_json
 
 NAME = "simtopics"
 Array = NDArray[np.float64]
@@ -142,23 +142,10 @@ def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]
 
 
 def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
-    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
-
-    Parameters
-    ----------
-    options
-        `documents`: number of texts of the process; `clutter`: texts without words per text.
-    raw
-        JSON Lines file to write; see `corpora.simulated.texts`.
-    truth
-        Folder to write: process.json (the process), documents.parquet (id and words of each text: the expected result
-        of extraction and filters).
-    """
+    """Write texts, and the truth about them; see `texts.write_simulation`."""
     process = topic_process()
-    write_json(truth / "process.json", process.to_json())
     texts = (document for document, _ in simulate_texts(process, "process", options.documents, seed))
-    documents = write_texts(raw, texts, options, seed)
-    write_true_documents(truth, NAME, documents, seed)
+    write_simulation(process.to_json(), texts, options, seed, raw, truth, NAME)
 
 
 def _sentences(words: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
