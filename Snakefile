@@ -33,10 +33,30 @@ if "corpora" not in config:
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/corpora.smk"
+include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/stages.smk"
 include: "workflow/rules/coreference.smk"
-include: "workflow/rules/reporting.smk"
+
+
+rule write_config:
+    """Write the config with all its defaults: the input of tables, figures, report and reader."""
+    output:
+        plan.config_file,
+    log:
+        "logs/<run>/write_config.log",
+    benchmark:
+        "logs/<run>/write_config.tsv"
+    localrule: True
+    conda:
+        "envs/statistics.yaml"
+    resources:
+        mem_mb=lambda wildcards, attempt: 500 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        # A function, since Snakemake takes braces in a parameter, as in `mentions: mine/{system}.parquet`, for wildcards.
+        config=lambda wildcards: plan.effective_json(),
+    script:
+        "workflow/scripts/write_config.py"
 
 
 rule all:

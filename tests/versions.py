@@ -19,8 +19,6 @@ from macroscope.corpora import sources
 from macroscope.files import CAPTIONS, PACKAGE, REPOSITORY, RESOURCES
 from macroscope.jobs import Job
 from macroscope.plan import Plan, load_plan
-from macroscope.plan.corpora import PREPARATION_VERSION
-from macroscope.plan.reporting import VERSIONS
 from macroscope.stages import describe_versions, module_of
 from macroscope.strict_yaml import read_yaml
 from tests.calibration.promises import all_cases, module_of_case
@@ -80,19 +78,14 @@ def _stages() -> Iterator[tuple[str, str, list[str]]]:
     plan = load_plan(read_yaml(REPOSITORY / "config.yaml"))
     where = SimpleNamespace(corpus="wiki", system="lm-titles")
     for job in plan.jobs():
-        modules = job.modules(where) if callable(job.modules) else job.modules
-        yield job.name, _versions(plan, job), list(modules)
+        if not callable(job.version):  # that of a source, below
+            yield job.name, _versions(plan, job), job.modules_of(where)
     for name, source in sources().items():
         if source.data.read:
             yield f"extract_{name}", str(source.data.version), [module_of(source.data.read, source.package)]
         for kind, simulation in source.data.simulations.items():
             code = [module_of(place, source.package) for place in (simulation.write, simulation.generate)]
             yield f"simulate_{kind}", str(simulation.version), code
-    yield "prepare_documents", str(PREPARATION_VERSION), ["macroscope.corpora.prepare"]
-    for stage, version in VERSIONS.items():
-        module = "reporting.reader.writing" if stage == "reader" else f"reporting.{stage}"
-        shown = [] if stage in ("sensitivity", "reader") else plan.reporting.shown_modules()
-        yield f"report_{stage}", str(version), [f"macroscope.{module}", *shown]
     for case in all_cases():
         name = case.declared.removeprefix("macroscope.").replace(":", ".")
         yield f"calibration_{name}", str(case.version), [module_of_case(case)]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from macroscope.errors import MacroscopeError
-from macroscope.jobs import OUTPUT, Job, Resources, resources_of, value_words
+from macroscope.jobs import OUTPUT, Job, Resources, modules_of_jobs, resources_of, value_words
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.stages import Stage
 
@@ -27,6 +27,7 @@ def job(output="results/<run>/x/{corpus}/{system}.csv", stage=None, **given):
 def test_a_log_has_the_wildcards_of_the_output():
     assert job().log("log") == "logs/<run>/score_toy/{corpus}/{system}.log"
     assert job("results/<run>/x/{kind}/{shard}.csv").log("tsv") == "logs/<run>/score_toy/{kind}/{shard}.tsv"
+    assert job("results/<run>/tables").log("log") == "logs/<run>/score_toy.log"
 
 
 def test_inputs_and_the_machine_are_words_of_the_command_line():
@@ -38,9 +39,22 @@ def test_inputs_and_the_machine_are_words_of_the_command_line():
 def test_outputs_that_the_stage_reads_as_values_are_words_of_the_command_line():
     files = {OUTPUT: "s.csv", "evidence": "wiki/evidence"}
     assert job(stage=Stage("a:b", inputs="latents evidence")).output_flags(WIKI, files) == [
-        *("--value", "evidence=wiki/evidence"),
+        *("--value", "evidence=wiki/evidence", "--output", "s.csv"),
     ]
-    assert job().output_flags(WIKI, files) == []
+    assert job().output_flags(WIKI, files) == ["--output", "s.csv"]
+
+
+def test_options_follow_the_values_if_there_are_any():
+    values = value_words(["corpus"], VALUES)
+    assert job(values=values).settings(WIKI) == ["--value", "corpus=wiki", "--options", "{}"]
+    assert job(values=values, options=None).settings(WIKI) == ["--value", "corpus=wiki"]
+
+
+def test_modules_are_those_of_the_needed_jobs():
+    jobs = [job(modules=lambda w: [f"of_{w.corpus}"]), job(modules=["other"])]
+    assert modules_of_jobs(jobs[:1], [("score_toy", WIKI), ("score_toy", WIKI), ("all", None)]) == ["of_wiki"]
+    assert modules_of_jobs(jobs, [("score_toy", WIKI)]) == ["of_wiki", "other"]
+    assert modules_of_jobs(jobs, [("all", WIKI)]) == []
 
 
 def test_a_job_has_no_folders_and_no_constraints_by_default():

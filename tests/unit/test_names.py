@@ -18,7 +18,7 @@ from macroscope.api.inputs import write_candidates
 from macroscope.config.schema import parse_config
 from macroscope.corpora.raw_files import number_parts
 from macroscope.criticize.inputs import names_of_candidates
-from macroscope.engine.steps import steps
+from macroscope.engine.tasks import steps_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import SNAKEFILE
 from macroscope.options import LONGEST_NAME
@@ -177,7 +177,7 @@ def test_a_path_has_one_system_whatever_the_dots_of_its_names():
     config["comparisons"] = [
         {"corpus": corpus, "systems": ["a", "a.b"], "critics": ["topics"]} for corpus in ("c", "c.x")
     ]
-    made = steps(Plan(parse_config(config)))
+    made = steps_of(Plan(parse_config(config)))
     folder = "results/r/statistics/topics"
     for corpus in ("c", "c.x"):
         for system in ("a", "a.b"):

@@ -39,6 +39,8 @@ UNFINISHED = "unfinished"
 """File in the folder of a run that has begun and not ended: its tables may be older than its texts."""
 ATTEMPTS = "attempts"
 """File in the folder of a run with the number of times that stages of reporting failed."""
+_RULES = {"tables": "make_tables", "figures": "plot_figures"}
+"""Folder of a run -> rule that makes it with the critics' stages of reporting, and leaves out those that fail."""
 ADVICE = "the same command tries only what failed"
 """Advice about what a report lacks."""
 
@@ -121,15 +123,19 @@ def read_missing(*folders: Path) -> list[Gap]:
     return [entry for folder in folders for entry in _read(folder / FILE)]
 
 
-def count_attempts(results: Path) -> int:
-    """Return how often stages of reporting failed: a parameter of their rules, so that Snakemake runs them again."""
-    path = results / ATTEMPTS
-    return int(path.read_text()) if path.exists() else 0
+def count_attempts(results: Path, rule: str) -> int:
+    """Return how often a rule's stages of reporting failed: its parameter, so that Snakemake runs them again."""
+    return _read_attempts(results) if rule in _RULES.values() else 0
 
 
 def note_attempt(results: Path) -> None:
     """Note that stages of reporting failed once more; see `count_attempts`."""
-    (results / ATTEMPTS).write_text(str(count_attempts(results) + 1))
+    (results / ATTEMPTS).write_text(str(_read_attempts(results) + 1))
+
+
+def _read_attempts(results: Path) -> int:
+    path = results / ATTEMPTS
+    return int(path.read_text()) if path.exists() else 0
 
 
 def rules_with_failed_stages(results: Path) -> set[str]:
@@ -137,8 +143,7 @@ def rules_with_failed_stages(results: Path) -> set[str]:
 
     A table of what is missing that cannot be read may be of such a job, too.
     """
-    rules = {"tables": "make_tables", "figures": "plot_figures"}
-    return {rule for folder, rule in rules.items() if _lacks_stages(results / folder)}
+    return {rule for folder, rule in _RULES.items() if _lacks_stages(results / folder)}
 
 
 def _lacks_stages(folder: Path) -> bool:

@@ -1,8 +1,9 @@
 """Jobs: stages with their files, options and resources, as the workflow's rule template takes them."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from macroscope.errors import MacroscopeError, nearest
@@ -13,6 +14,8 @@ OUTPUT = "made"
 """Name of the output that a stage's function is given as `output`."""
 _WILDCARD = re.compile(r"{\w+}")
 
+Input = str | Sequence[str] | Function
+"""Input of a job: a path with wildcards, paths, or a function of the wildcards that returns these."""
 Values = Mapping[str, Callable[[Wildcards], Any]]
 """Name of a value -> function of a job's wildcards that returns it."""
 
@@ -45,13 +48,13 @@ class Job:
     stage
         Declaration of the stage that runs.
     inputs
-        Input name -> path with wildcards, or input function.
+        Input name -> path with wildcards, paths, or input function.
     outputs
         Output name -> path with wildcards; `OUTPUT` is the one that the stage's function is given.
     folders
         Names of the outputs that are folders.
-    options, values
-        Parameter functions: the stage's options as JSON, and its values as words of the command line.
+    values, options
+        Parameter functions: the stage's values as words of the command line, and its options, if any, as JSON.
     modules
         Dotted names of the modules that it runs, or a function of the wildcards.
     resources
@@ -60,28 +63,44 @@ class Job:
         Wildcard -> regular expression.
     user_inputs
         Names of the inputs that may be the user's files.
+    order_only
+        Names of the inputs that the job waits for under Snakemake, and does not read.
     extras
         Extras of the installation that its critic or kind of system may need (`extras.EXTRAS`).
+    version
+        Version of the results, or a function of the wildcards; default: that of the stage.
+    reported
+        Output name -> how Snakemake's own report shows it: keyword arguments of its `report()`.
     """
 
     name: str
     command: str
     stage: Stage
-    inputs: Mapping[str, str | Function]
+    inputs: Mapping[str, Input]
     outputs: Mapping[str, str]
-    options: Function
     values: Function
     modules: list[str] | Function
     resources: Resources
+    options: Function | None = None
     folders: frozenset[str] = frozenset()
     constraints: Mapping[str, str] = field(default_factory=dict)
     user_inputs: tuple[str, ...] = ()
+    order_only: tuple[str, ...] = ()
     extras: Iterable[str] = ()
+    version: Any = None
+    reported: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.version is None:
+            object.__setattr__(self, "version", self.stage.version)
 
     def log(self, suffix: str) -> str:
         """Return the path of the log file: the rule's name and the wildcards of the output."""
-        wildcards = _WILDCARD.findall(self.outputs[OUTPUT])
-        return f"logs/<run>/{self.name}/{'/'.join(wildcards)}.{suffix}"
+        return f"logs/<run>/{'/'.join([self.name, *_WILDCARD.findall(self.outputs[OUTPUT])])}.{suffix}"
+
+    def modules_of(self, wildcards: Wildcards) -> list[str]:
+        """Return the dotted names of the modules that it runs with these wildcards."""
+        return list(self.modules(wildcards) if callable(self.modules) else self.modules)
 
     @property
     def mem_mb(self) -> Function:
@@ -99,10 +118,28 @@ class Job:
         return input_flags(self.stage)
 
     @property
+    def settings(self) -> Function:
+        """Parameter function: the values and the options as words of the command line."""
+        given = self.options
+        return lambda wildcards: [*self.values(wildcards), *(("--options", given(wildcards)) if given else ())]
+
+    @property
     def output_flags(self) -> Function:
-        """Parameter function: the outputs that the stage reads as values, as words of the command line."""
+        """Parameter function: the outputs as words of the command line, the others than `OUTPUT` as values."""
         names = [name for name in self.outputs if name in self.stage.value_names]
-        return lambda wildcards, output: flags("--value", {name: output[name] for name in names})
+        return lambda wildcards, output: [
+            *flags("--value", {name: output[name] for name in names}),
+            *("--output", output[OUTPUT]),
+        ]
+
+
+def modules_of_jobs(jobs: Iterable[Job], needed: Iterable[tuple[str, Any]]) -> list[str]:
+    """Return the modules of the jobs that are needed, given as (name, wildcards), in the order of the jobs."""
+    of_name: dict[str, list[Any]] = {}
+    for name, wildcards in needed:
+        of_name.setdefault(name, []).append(wildcards)
+    modules = (job.modules_of(wildcards) for job in jobs for wildcards in of_name.get(job.name, ()))
+    return list(dict.fromkeys(chain.from_iterable(modules)))
 
 
 def _by_attempt(request: int | Function) -> Function:

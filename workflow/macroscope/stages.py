@@ -45,6 +45,9 @@ VALUES: dict[str, type] = {
     "resampling": dict,
     "checkpoints": Path,
     "evidence": Path,
+    "truth": Path,
+    "pages": Path,
+    "logs": Path,
 }
 """Name -> type of the values that a stage may read. All its other inputs are files or folders."""
 
@@ -53,7 +56,7 @@ MACHINE = frozenset({"threads", "processes"})
 
 COLLECTIONS = frozenset(
     {
-        *("files", "shards_of_samples", "shards_of_latents", "detectors", "retrieved", "fits"),
+        *("parts", "files", "shards_of_samples", "shards_of_latents", "detectors", "retrieved", "fits"),
         *("all_latents", "all_scores", "all_statistics"),
     }
 )
@@ -90,7 +93,7 @@ class Stage:
         `VALUES`, the inputs are listed in the room's plan (`plan.critics`, `plan.systems`). A "?" behind a name marks
         an optional input; if it does not exist, the function gets None.
     options
-        Names of the options that it uses; the function gets the defaults of all others.
+        Names of the options that it uses; the function gets the defaults of all others. "*": all of them.
     model_option
         Name of the option that names a pretrained model, which determines the job's memory, threads and GPUs.
     megabytes, minutes, threads
@@ -98,7 +101,7 @@ class Stage:
     folder
         Whether the output is a folder.
     beside
-        Names of further files that it writes to the folder of its output; for the stage `generate` of systems.
+        Names of further files that it writes to the folder of its output; not for stages of critics.
     output
         Output of a stage that only one critic has: its path below the critic's folder of a corpus. Each name in braces
         is a key; the stage has a job for each of its values ("detectors/{task}.{detector}").

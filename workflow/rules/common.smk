@@ -19,7 +19,6 @@ try:
         require_folder(Path(folder))
     # The config's schema includes installed plug-ins, so a broken one ends these imports.
     from macroscope.plan import FINISHED, load_plan
-    from macroscope.plan.corpora import PREPARATION_VERSION
     from macroscope.plan.environments import environment
 
     for path in workflow.configfiles if IS_MAIN else ():
@@ -43,3 +42,10 @@ wildcard_constraints:
 def with_conda():
     """Return whether jobs run in environments that Snakemake makes."""
     return DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
+
+
+def flagged(job, name):
+    """Return an output of a job, with what Snakemake and its report are to know of it."""
+    path = job.outputs[name]
+    path = directory(path) if name in job.folders else path
+    return report(path, **job.reported[name]) if name in job.reported else path

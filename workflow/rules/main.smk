@@ -18,8 +18,8 @@ from macroscope.execution.job_server import job_server
 from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
 from macroscope.execution.slurm import check_no_jobs_left
 from macroscope.execution.snakemake_command import SECOND_PASS
-from macroscope.engine.steps import modules_of_jobs
 from macroscope.gaps import UNFINISHED, describe_missing, note_attempt, read_missing
+from macroscope.jobs import modules_of_jobs
 from macroscope.plan.second_pass import without_failed
 
 os.environ.update(caches(Path.cwd()) | waiting())
@@ -68,10 +68,8 @@ def start_job_server():
     """
     is_local = workflow.is_main_process and not workflow.non_local_exec
     if is_local and not with_conda() and SERVER not in os.environ:
-        jobs = workflow.dag.needrun_jobs()
-        modules = modules_of_jobs(
-            plan, ((job.rule.name, job.wildcards) for job in jobs)
-        )
+        needed = ((job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs())
+        modules = modules_of_jobs(jobs, needed)
         server = ExitStack()
         atexit.register(server.close)
         os.environ[SERVER] = server.enter_context(job_server(Path.cwd(), modules))

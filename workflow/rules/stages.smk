@@ -1,10 +1,10 @@
-"""Documents -> samples -> latents, T(x) -> numbers: one rule for each stage of each kind of system and each critic.
+"""Raw files -> documents -> samples -> latents, T(x) -> numbers -> tables, figures, pages: a rule for each job.
 
-A stage is declared in the package that computes it (`KIND`, `CRITIC`); `plan/systems.py` (OUTPUTS) and
-`plan/critics.py` (PLACES) hold the paths, for example of the rules score_topics and generate_ngram:
+A stage is declared in the package that computes it (`KIND`, `CRITIC`, `STAGES`); `plan/` holds the jobs and their
+paths, for example of the rules score_topics and generate_ngram:
     results/<run>/systems/{corpus}/{system}/samples.parquet
     results/<run>/critics/topics/{corpus}/scores/{system}.parquet
-Only stages that need another environment have separate rules (coreference.smk).
+Only downloads (retrieval.smk) and stages that need another environment (coreference.smk) have separate rules.
 """
 
 if plan.critics.is_sharded:
@@ -46,10 +46,7 @@ for job in jobs:
         input:
             **plan.user_files.inputs(job),
         output:
-            **{
-                name: directory(path) if name in job.folders else path
-                for name, path in job.outputs.items()
-            },
+            **{name: flagged(job, name) for name in job.outputs},
         log:
             job.log("log"),
         benchmark:
@@ -66,16 +63,15 @@ for job in jobs:
             runtime=job.runtime,
             gpu=job.resources.gpus,
         params:
-            version=job.stage.version,
+            version=job.version,
             command=job.command,
             inputs=job.input_flags,
-            values=job.values,
+            settings=job.settings,
             outputs=job.output_flags,
-            options=job.options,
             contents=plan.user_files.contents_of(job),
+            attempts=count_attempts(Path(plan.results), job.name),
         shell:
             """
             # version {params.version}
-            python -m macroscope --log {log:q} {params.command} {params.inputs:q} {params.values:q} \
-                {params.outputs:q} --options {params.options:q} --output {output.made:q}
+            python -m macroscope --log {log:q} {params.command} {params.inputs:q} {params.settings:q} {params.outputs:q}
             """

@@ -10,7 +10,7 @@ import pytest
 
 from macroscope.corpora import labelled, retrieval
 from macroscope.corpora.labelled import LabelledCorpus, read_labelled
-from macroscope.corpora.prepare import Outputs, extract, prepare
+from macroscope.corpora.prepare import extract, prepare
 from macroscope.corpora.retrieval import find_remote_file, retrieve
 from macroscope.documents import Provenance, read_documents
 from macroscope.errors import MacroscopeError
@@ -138,9 +138,9 @@ def test_news_of_rare_authors_are_dropped(tmp_path):
     )
     part = tmp_path / "part.parquet"
     extract("news", options, write_lines(tmp_path / "news.json", *often, *seldom), part, 1)
-    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
-    prepare("news", options, [part], outputs)
-    assert Counter(d.label for d in read_documents(outputs.documents)) == {"A": 80}
+    documents = tmp_path / "documents.parquet"
+    prepare("news", options, [part], documents)
+    assert Counter(d.label for d in read_documents(documents)) == {"A": 80}
 
 
 @pytest.mark.parametrize("mode", ["w:gz", "w:xz", "w"])
@@ -209,9 +209,9 @@ def test_labels_from_a_mirror_to_the_documents(tmp_path, monkeypatch):
         YELP.model_dump() | {"filters": {"max_per_split": {"train": 20, "test": 10}}}
     )
     extract("yelp", options, raw, tmp_path / "part.parquet", 1)
-    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
-    prepare("yelp", options, [tmp_path / "part.parquet"], outputs)
-    documents = list(read_documents(outputs.documents))
+    documents = tmp_path / "documents.parquet"
+    prepare("yelp", options, [tmp_path / "part.parquet"], documents)
+    documents = list(read_documents(documents))
     assert Counter(d.split for d in documents) == {"train": 20, "test": 10}
     for document in documents:
         number = int(document.sections[0].text.split()[-1])

@@ -8,7 +8,7 @@ import pytest
 
 from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.options import Filters, RareTitles
-from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.prepare import prepare
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.readers.splits import assign_split
@@ -37,11 +37,11 @@ def run(tmp_path, documents=DOCUMENTS, **filters):
     defaults = {"min_section_tokens": 5, "max_section_tokens": 50, "rare_titles": RareTitles(min_count=2)}
     options = FilesCorpus(source="files", files=["x"], filters=Filters(**(defaults | filters)))
     write_documents(tmp_path / "part.parquet", documents, Provenance("test"))
-    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
-    prepare("test", options, [tmp_path / "part.parquet"], outputs)
-    with outputs.filters.open() as stream:
+    documents = tmp_path / "documents.parquet"
+    prepare("test", options, [tmp_path / "part.parquet"], documents)
+    with (tmp_path / "filters.csv").open() as stream:
         rows = {row["filter"]: (int(row["kept"]), int(row["dropped"])) for row in csv.DictReader(stream)}
-    return list(read_documents(outputs.documents)), rows, tmp_path
+    return list(read_documents(documents)), rows, tmp_path
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import pytest
 
 from macroscope.config.schema import Config
-from macroscope.corpora.prepare import Outputs, extract, prepare
+from macroscope.corpora.prepare import extract, prepare
 from macroscope.corpora.subset import SubsetCorpus
 from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 
@@ -32,10 +32,10 @@ def test_documents_of_another_corpus_that_pass_further_filters(tmp_path):
     write_documents(tmp_path / "whole.parquet", DOCUMENTS, Provenance("whole", {"name": "wikipedia"}, {}, before))
     options = SubsetCorpus(source="subset", of="whole", filters={"max_section_tokens": 50})
     extract("short", options, tmp_path / "whole.parquet", tmp_path / "part.parquet", 1)
-    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
-    prepare("short", options, [tmp_path / "part.parquet"], outputs)
-    assert list(read_documents(outputs.documents)) == [DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[4]]
-    provenance = read_provenance(outputs.documents)
+    documents = tmp_path / "documents.parquet"
+    prepare("short", options, [tmp_path / "part.parquet"], documents)
+    assert list(read_documents(documents)) == [DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[4]]
+    provenance = read_provenance(documents)
     assert provenance.counts[0] == before[0]
     assert Count("a section longer than 50 tokens", 3, 2) in provenance.counts
     assert provenance.source["parts"][0]["origin"] == {"name": "wikipedia"}

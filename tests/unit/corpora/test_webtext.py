@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from macroscope.corpora.prepare import Outputs, extract, prepare
+from macroscope.corpora.prepare import extract, prepare
 from macroscope.corpora.retrieval import retrieve
 from macroscope.corpora.webtext import WebTextCorpus, read_texts, read_webtext
 from macroscope.documents import Provenance, Section, read_documents, read_provenance
@@ -110,26 +110,26 @@ def test_retrieved_from_a_mirror_and_prepared_with_the_default_filters(tmp_path)
         name = f"webtext.{split}.jsonl"
         retrieve("webtext", name, tmp_path / name, (tmp_path / "mirror").as_uri())
         extract("web", OPTIONS, tmp_path / name, tmp_path / f"{split}.parquet", 1)
-    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
-    prepare("web", OPTIONS, [tmp_path / f"{split}.parquet" for split in ("train", "valid", "test")], outputs)
-    assert Counter(d.split for d in read_documents(outputs.documents)) == {"train": 3, "valid": 3, "test": 3}
-    parts = read_provenance(outputs.documents).source["parts"]
+    documents = tmp_path / "documents.parquet"
+    prepare("web", OPTIONS, [tmp_path / f"{split}.parquet" for split in ("train", "valid", "test")], documents)
+    assert Counter(d.split for d in read_documents(documents)) == {"train": 3, "valid": 3, "test": 3}
+    parts = read_provenance(documents).source["parts"]
     assert [part["file"] for part in parts] == ["webtext.train.jsonl", "webtext.valid.jsonl", "webtext.test.jsonl"]
     assert all(part["retrieved_as"] == "webtext" and part["sha256"] for part in parts)
-    with outputs.filters.open() as stream:
+    with (tmp_path / "filters.csv").open() as stream:
         assert {row["filter"] for row in csv.DictReader(stream) if row["dropped"] != "0"} == {"text without words"}
 
 
 def test_only_test_texts_need_a_split_by_hash(tmp_path):
     (tmp_path / "webtext.test.jsonl").write_text(lines(*({"id": n, "text": "Words."} for n in range(50))))
-    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
+    documents = tmp_path / "documents.parquet"
     extract("web", OPTIONS, tmp_path / "webtext.test.jsonl", tmp_path / "part.parquet", 1)
     with pytest.raises(MacroscopeError, match=r"no training document is in its raw files.*'official_splits: false'"):
-        prepare("web", OPTIONS, [tmp_path / "part.parquet"], outputs)
+        prepare("web", OPTIONS, [tmp_path / "part.parquet"], documents)
     by_hash = OPTIONS.model_copy(update={"official_splits": False})
     extract("web", by_hash, tmp_path / "webtext.test.jsonl", tmp_path / "part.parquet", 1)
-    prepare("web", by_hash, [tmp_path / "part.parquet"], outputs)
-    assert {d.split for d in read_documents(outputs.documents)} >= {"train", "test"}
+    prepare("web", by_hash, [tmp_path / "part.parquet"], documents)
+    assert {d.split for d in read_documents(documents)} >= {"train", "test"}
 
 
 @pytest.mark.slow

@@ -4,14 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from macroscope.engine.tasks import Machine, Step, TaskWildcards, find_tasks, step_of_job
+from macroscope.engine.tasks import Machine, Step, TaskWildcards, find_tasks
 from macroscope.errors import MacroscopeError
 from macroscope.jobs import OUTPUT, Job, Resources
 from macroscope.stages import Stage
 
 
-def step(name, inputs, output, **more):
-    return Step(name, inputs, {"made": output}, f"logs/{name}.log", lambda w, i, o, m: [o["made"]], ["module"], **more)
+def step(name, inputs, output, constraints=None, **more):
+    job = Job(
+        **{"name": name, "command": name, "stage": Stage("a:b"), "inputs": inputs, "outputs": {OUTPUT: output}},
+        **{"values": lambda w: [], "modules": ["module"], "resources": Resources(1, 1, 0)} | more,
+    )
+    return Step(job, "r", constraints or {})
 
 
 STEPS = [
@@ -27,10 +31,10 @@ def tasks(*targets, steps=STEPS, cores=2, files=("wiki.txt",)):
 
 def test_tasks_follow_those_that_make_their_inputs_and_each_occurs_once():
     assert [task.words for task in tasks("table")] == [
-        ["wiki/documents"],
-        ["wiki/a.scores"],
-        ["wiki/b.scores"],
-        ["table"],
+        ["read", "--output", "wiki/documents"],
+        ["score", "--output", "wiki/a.scores"],
+        ["score", "--output", "wiki/b.scores"],
+        ["all", "--output", "table"],
     ]
     assert tasks("wiki/documents")[0].inputs == ["wiki.txt"]
 
@@ -60,7 +64,7 @@ def test_wildcards_are_attributes_and_items():
 
 @pytest.mark.parametrize(("wanted", "cores", "threads"), [(4, 2, 2), (1, 2, 1), (4, 8, 4)])
 def test_a_task_has_the_threads_that_it_wants_and_the_machine_has(wanted, cores, threads):
-    (task,) = tasks("x", steps=[step("figures", {}, "x", threads=lambda w: wanted)], cores=cores)
+    (task,) = tasks("x", steps=[step("figures", {}, "x", resources=Resources(lambda w: wanted, 1, 0))], cores=cores)
     assert task.uses.threads == threads
 
 
@@ -76,20 +80,20 @@ def test_a_job_of_the_plan_is_a_task_with_the_words_of_its_rule():
         modules=lambda w: [f"of_{w.system}"],
         resources=Resources(2, 100, 0),
     )
-    (task,) = find_tasks([step_of_job(job)], ["results/<run>/a.csv"], Machine(4), lambda path: path == "a.latents")
+    (task,) = find_tasks([Step(job, "r1")], ["results/r1/a.csv"], Machine(4), lambda path: path == "a.latents")
     assert task.words == [
         *("critics", "run", "--critic", "toy", "--stage", "score", "--input", "latents=a.latents"),
-        *("--value", "threads=2", "--value", "system=a", "--value", "evidence=a/evidence"),
-        *("--options", "{}", "--output", "results/<run>/a.csv"),
+        *("--value", "threads=2", "--value", "system=a", "--options", "{}"),
+        *("--value", "evidence=a/evidence", "--output", "results/r1/a.csv"),
     ]
-    assert (task.log, task.modules, task.minutes) == ("logs/<run>/score_toy/a.log", ["of_a"], 7)
-    assert task.outputs == ["results/<run>/a.csv", "a/evidence"]
+    assert (task.log, task.modules, task.minutes) == ("logs/r1/score_toy/a.log", ["of_a"], 7)
+    assert task.outputs == ["results/r1/a.csv", "a/evidence"]
 
 
 def test_the_version_of_a_step_is_in_the_recipe_of_its_tasks():
     """A test of the manifest shows that another recipe runs a task, and what follows from it."""
     first, *others = tasks("table")
-    raised = [replace(step, version=2) if step.name == "read" else step for step in STEPS]
+    raised = [Step(replace(step.job, version=2), "r") if step.job.name == "read" else step for step in STEPS]
     again, *others_again = tasks("table", steps=raised)
     assert (first.recipe, again.recipe) == (["1", *first.words], ["2", *first.words])
     assert others_again == others

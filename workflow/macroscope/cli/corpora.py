@@ -6,19 +6,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from macroscope.cli.flags import Seed, parse_options
+from macroscope.cli.flags import Inputs, OptionsJson, Output, Seed, StageName, Values, parse_options
 from macroscope.cli.verbs import Verbs
 from macroscope.errors import UsageError, nearest
 
 if TYPE_CHECKING:
-    from macroscope.corpora.declaration import Source
     from macroscope.corpora.options import Corpus
-    from macroscope.registry import Plugin
 
 app = typer.Typer(help="Make documents of raw files: jobs of the workflow.", no_args_is_help=True, cls=Verbs)
 
-CorpusName = Annotated[str, typer.Option("--corpus", help="Name of the corpus in the config.")]
 CorpusOptions = Annotated[str, typer.Option("--options", help="Options of the corpus, as JSON.")]
+
+
+@app.command()
+def run(
+    stage: StageName, output: Output, options: OptionsJson = "{}", inputs: Inputs = None, values: Values = None
+) -> None:
+    """Run a stage: simulate (a raw file), extract (its documents), prepare (filter and describe a corpus)."""
+    from macroscope.corpora.declaration import STAGES
+    from macroscope.registry import require
+    from macroscope.stages import run_stage
+
+    chosen = require(stage, STAGES, "stage")
+    run_stage(chosen, "macroscope.corpora", _corpus_options(options), inputs or (), values or (), output)
 
 
 @app.command()
@@ -29,14 +39,12 @@ def simulate(
     truth: Annotated[Path, typer.Option(help="Folder to write the truth about it to.")],
 ) -> None:
     """Write the raw file of a simulated corpus, and the truth about it."""
-    from macroscope.stages import load
+    from macroscope.corpora.prepare import simulate as run
 
-    source, parsed = _corpus_options(options)
-    kind = parsed.kind_of_process
-    if kind is None:
-        raise UsageError(f"--options, source: the raw files of '{source.name}' are not made here; retrieve them")
-    simulation = source.data.simulations[kind]
-    load(simulation.write, source.package)(parsed, seed + parsed.added_seed, raw, truth)
+    parsed = _corpus_options(options)
+    if parsed.kind_of_process is None:
+        raise UsageError(f"--options, source: the raw files of '{parsed.source}' are not made here; retrieve them")
+    run(parsed, seed, truth / "process.json", raw)
 
 
 @app.command()
@@ -73,37 +81,6 @@ def fetch(
 
 
 @app.command()
-def extract(
-    corpus: CorpusName,
-    options: CorpusOptions,
-    input_file: Annotated[Path, typer.Option("--input", help="Raw file, or folder of the source 'files'.")],
-    output: Annotated[Path, typer.Option(help="Parquet file to write.")],
-    threads: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
-) -> None:
-    """Read the documents of one raw file, before any filter of the config."""
-    from macroscope.corpora.prepare import extract as run
-
-    run(corpus, _corpus_options(options)[1], input_file, output, threads)
-
-
-@app.command()
-def prepare(
-    corpus: CorpusName,
-    options: CorpusOptions,
-    part_files: Annotated[list[Path], typer.Argument(metavar="PARTS...", help="Outputs of 'extract', in order.")],
-    documents: Annotated[Path, typer.Option(help="Parquet file to write.")],
-    filters: Annotated[Path, typer.Option(help="CSV of the numbers that each filter kept and dropped.")],
-    summary: Annotated[Path, typer.Option(help="CSV of sizes and lengths, a row per split.")],
-    section_types: Annotated[Path, typer.Option(help="CSV of the section types.")],
-) -> None:
-    """Normalise the section titles, filter the documents, and describe the corpus."""
-    from macroscope.corpora.prepare import Outputs
-    from macroscope.corpora.prepare import prepare as run
-
-    run(corpus, _corpus_options(options)[1], part_files, Outputs(documents, filters, summary, section_types))
-
-
-@app.command()
 def count(
     documents: Annotated[Path, typer.Option(help="Collection of documents (Parquet).")],
     output: Annotated[Path, typer.Option(help="JSON file to write.")],
@@ -115,8 +92,8 @@ def count(
     write_json(output, {"documents": Collection(documents).total})
 
 
-def _corpus_options(text: str) -> "tuple[Plugin[Source], Corpus]":
-    """Return the source that the JSON names, and its options; errors are thus about that source only."""
+def _corpus_options(text: str) -> "Corpus":
+    """Return the options of the source that the JSON names; errors are thus about that source only."""
     from macroscope.corpora import sources
 
     try:
@@ -126,5 +103,4 @@ def _corpus_options(text: str) -> "tuple[Plugin[Source], Corpus]":
     name = raw.get("source") if isinstance(raw, dict) else None
     if name not in sources():
         raise UsageError(f"--options, source: {name!r} is not a source{nearest(str(name), sources())}")
-    source = sources()[name]
-    return source, parse_options(source.options, text)
+    return parse_options(sources()[name].options, text)

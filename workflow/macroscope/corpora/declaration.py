@@ -1,12 +1,29 @@
-"""Declarations of sources: plain data, so that discovery imports none of the code that they run."""
+"""Declarations of sources: plain data, so that discovery imports none of the code that they run.
+
+Also the stages of the room, which are the same for all sources.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from macroscope.stages import require_version
+from macroscope.stages import Stage, require_version
 
 ORDERS = ("process", "shuffled", "independent")
 """Orders that every process can generate: texts as they are, parts in random order, and independent parts."""
+
+STAGES = {
+    "simulate": Stage("prepare:simulate", inputs="seed truth", options="*", minutes=30),
+    "extract": Stage("prepare:extract", inputs="raw corpus threads", options="*", megabytes=3000, minutes=720),
+    "prepare": Stage(
+        "prepare:prepare",
+        inputs="parts corpus",
+        options="*",
+        beside="filters.csv summary.csv section_types.csv",
+        megabytes=4000,
+        minutes=240,
+    ),
+}
+"""Stages of the room: raw files of a known process, documents of a raw file, documents of a corpus."""
 
 
 @dataclass(frozen=True)

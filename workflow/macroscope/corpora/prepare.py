@@ -7,7 +7,6 @@ import logging
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,31 @@ from macroscope.stages import load
 from macroscope.tables import write_csv
 
 
-def extract(corpus: str, options: Corpus, path: Path, output: Path, workers: int) -> int:
+log = logging.getLogger("macroscope")
+
+_DOCUMENTS_RECOGNIZED = 200
+"""Number of documents whose language is recognized."""
+_NAMES = {"train": "training", "valid": "validation", "test": "test"}
+
+
+def simulate(options: Corpus, seed: int, truth: Path, output: Path) -> None:
+    """Write the raw file of a simulated corpus, and the truth about it.
+
+    Parameters
+    ----------
+    options
+        Options of the corpus; its own seed is added to `seed`.
+    truth
+        File with the known process, in the folder to write the truth to.
+    output
+        Raw file to write, in the upstream format.
+    """
+    source = sources()[options.source]
+    simulation = source.data.simulations[str(options.kind_of_process)]
+    load(simulation.write, source.package)(options, seed + options.added_seed, output, truth.parent)
+
+
+def extract(corpus: str, options: Corpus, raw: Path, output: Path, threads: int) -> int:
     """Write the documents of one raw file as a part of a corpus.
 
     Parameters
@@ -49,11 +72,11 @@ def extract(corpus: str, options: Corpus, path: Path, output: Path, workers: int
         Name of the corpus in the config.
     options
         Options of the corpus; the filters are not used.
-    path
+    raw
         Raw file. The note of `retrieve` beside it (URL, size, checksum) goes into the part's metadata.
     output
         Parquet file to write.
-    workers
+    threads
         Number of worker processes.
 
     Returns
@@ -61,31 +84,14 @@ def extract(corpus: str, options: Corpus, path: Path, output: Path, workers: int
     int
         Number of documents; it may be 0, because other parts may have some.
     """
-    origin = {"name": options.source} | read_origin(path)
+    origin = {"name": options.source} | read_origin(raw)
     provenance = Provenance(corpus, origin, options.model_dump(mode="json", exclude={"filters"}))
     source = sources()[options.read_by]
     read = load(source.data.read, source.package)
-    return write_documents(output, read(options, path, provenance, workers), provenance)
+    return write_documents(output, read(options, raw, provenance, threads), provenance)
 
 
-log = logging.getLogger("macroscope")
-
-_DOCUMENTS_RECOGNIZED = 200
-"""Number of documents whose language is recognized."""
-_NAMES = {"train": "training", "valid": "validation", "test": "test"}
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Paths that `prepare` writes: the documents, and three tables beside them."""
-
-    documents: Path
-    filters: Path
-    summary: Path
-    section_types: Path
-
-
-def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Outputs) -> None:
+def prepare(corpus: str, options: Corpus, parts: Sequence[Path], output: Path) -> None:
     """Turn the extracted parts of a corpus into its documents.
 
     The steps are, in this order:
@@ -115,9 +121,9 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
         Options of the corpus.
     parts
         Collections that `extract` wrote; their counts are summed and precede those of these filters.
-    outputs
-        `filters`: filter, unit, kept, dropped. `summary`: one row per split (as in Table 11). `section_types`: section
-        types of the training split. The documents' metadata carry all counts.
+    output
+        File of the documents, whose metadata carry all counts. Beside it: `filters.csv` (filter, unit, kept, dropped),
+        `summary.csv` (one row per split, as in Table 11), `section_types.csv` (section types of the training split).
 
     Raises
     ------
@@ -133,7 +139,7 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     labels = FrequentLabels(options.filters.min_per_label)
     subset = Subset(options.filters.max_documents, options.filters.max_per_split)
     lengths, summary = array("i"), Summary()
-    with scratch_folder(outputs.documents) as folder:
+    with scratch_folder(output) as folder:
         passed = folder / "passed.parquet"
         extracted: Iterable[Document] = chain.from_iterable(read_documents(part) for part in parts)
         if options.unit == "line":
@@ -157,15 +163,15 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
             for document, _ in with_frequent_labels():
                 subset.add(document)
         kept = _filter_rare_titles(chosen(), TitleCensus.of(chosen()), options.filters.rare_titles, provenance)
-        _write(outputs, _summarised(kept, summary), provenance, options.splits_filled[0])
+        _write(output, _summarised(kept, summary), provenance, options.splits_filled[0])
     for split in options.splits_filled:
         if not summary.documents(split):
             log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
     if options.kind_of_process is None:
-        _check_language(corpus, options.language, outputs.documents)
-    write_filters(outputs.filters, provenance.counts)
-    summary.write(outputs.summary)
-    summary.write_section_types(outputs.section_types)
+        _check_language(corpus, options.language, output)
+    write_filters(output.with_name("filters.csv"), provenance.counts)
+    summary.write(output.with_name("summary.csv"))
+    summary.write_section_types(output.with_name("section_types.csv"))
 
 
 def _check_language(corpus: str, language: str, documents: Path) -> None:
@@ -229,7 +235,7 @@ def _summarised(documents: Iterable[Measured], summary: "Summary") -> Iterator[D
         yield document
 
 
-def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenance, needed: str) -> None:
+def _write(output: Path, documents: Iterable[Document], provenance: Provenance, needed: str) -> None:
     """Write the documents; raise an error if none, or none of the needed split, is left."""
     splits: set[str] = set()
 
@@ -240,7 +246,7 @@ def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenan
         if needed not in splits:
             raise make_empty_corpus_error(provenance, f"{_NAMES[needed]} document" if splits else "document")
 
-    write_documents(outputs.documents, checked(), provenance)
+    write_documents(output, checked(), provenance)
 
 
 def make_empty_corpus_error(provenance: Provenance, what: str) -> MacroscopeError:

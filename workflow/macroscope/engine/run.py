@@ -5,8 +5,7 @@ from pathlib import Path
 
 from macroscope.engine.manifest import FILE, Manifest
 from macroscope.engine.pool import Watcher, run_tasks
-from macroscope.engine.steps import tasks_of
-from macroscope.engine.tasks import Machine
+from macroscope.engine.tasks import Machine, tasks_of
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import describe_failed
 from macroscope.execution.limits import limits

@@ -1,17 +1,20 @@
 """Tasks: the commands of a run with their files, in an order in which each finds its inputs.
 
-A step is a rule without Snakemake: the same patterns of files, and the words of the same command. `engine.pool` runs
-tasks; the workflow runs the rules.
+A step is a rule without Snakemake: the same job of the plan. `engine.pool` runs tasks; the workflow runs the rules.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from macroscope.errors import MacroscopeError
-from macroscope.jobs import OUTPUT, Job
+from macroscope.jobs import Job
+
+if TYPE_CHECKING:
+    from macroscope.plan import Plan
 
 _WILDCARD = re.compile(r"{(\w+)}")
 Files = dict[str, Any]
@@ -95,44 +98,30 @@ class Task:
 
 @dataclass(frozen=True)
 class Step:
-    """A rule, as data.
+    """A job of the plan that makes files here.
 
     Attributes
     ----------
-    name
-        Name of the rule.
-    inputs
-        Input name -> path with wildcards, paths, or input function.
-    outputs
-        Output name -> path with wildcards.
-    log
-        Path of the log, with the wildcards of the outputs.
-    words
-        Function of wildcards, inputs, outputs and `Machine` that returns the arguments of `python -m macroscope`.
-    modules, version, threads, gpus, megabytes
-        See `Job` and `Stage`; a value or a function of the wildcards.
+    job
+        The job.
+    run
+        Name of the run, for the place of "<run>" in paths.
     constraints
-        Wildcard -> regular expression.
-    minutes
-        See `Task`.
+        Wildcard -> regular expression, of all jobs.
     """
 
-    name: str
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, str]
-    log: str
-    words: Callable[[Any, Files, Mapping[str, str], Machine], list[str]]
-    modules: Any
-    version: Any = 1
-    threads: Any = 1
-    gpus: Any = 0
-    megabytes: Any = 2000
+    job: Job
+    run: str = ""
     constraints: Mapping[str, str] = field(default_factory=dict)
-    minutes: int = 0
+
+    @cached_property
+    def _outputs(self) -> dict[str, str]:
+        return {name: self._of_run(path) for name, path in self.job.outputs.items()}
 
     @cached_property
     def _patterns(self) -> list["re.Pattern[str]"]:
-        return [_compile(pattern, self.constraints) for pattern in self.outputs.values()]
+        constraints = {**self.constraints, **self.job.constraints}
+        return [_compile(pattern, constraints) for pattern in self._outputs.values()]
 
     def match(self, path: str) -> TaskWildcards | None:
         """Return the wildcards with which this step makes a file; None if it does not."""
@@ -143,58 +132,61 @@ class Step:
 
     def task(self, wildcards: TaskWildcards, machine: Machine) -> Task:
         """Return the task that makes the outputs with these wildcards."""
-        inputs = {name: _fill_input(given, wildcards) for name, given in self.inputs.items()}
-        outputs = {name: wildcards.fill(pattern) for name, pattern in self.outputs.items()}
+        job, requested = self.job, self.job.resources
+        read = {name: given for name, given in job.inputs.items() if name not in job.order_only}
+        inputs = {name: self._fill_input(given, wildcards) for name, given in read.items()}
+        outputs = {name: wildcards.fill(pattern) for name, pattern in self._outputs.items()}
         uses = Machine(
-            max(1, min(machine.threads, _value(self.threads, wildcards))),
-            min(machine.gpus, _value(self.gpus, wildcards)),
-            _value(self.megabytes, wildcards),
+            max(1, min(machine.threads, _value(requested.threads, wildcards))),
+            min(machine.gpus, _value(requested.gpus, wildcards)),
+            _value(requested.megabytes, wildcards),
         )
         return Task(
-            name=self.name,
-            words=self.words(wildcards, inputs, outputs, uses),
+            name=job.name,
+            words=_words(job, wildcards, inputs, outputs, uses),
             inputs=list(_flat(inputs.values())),
             outputs=list(outputs.values()),
-            log=wildcards.fill(self.log),
-            modules=modules_of_step(self, wildcards),
-            recipe=[str(_value(self.version, wildcards)), *self.words(wildcards, inputs, outputs, Machine(1))],
+            log=wildcards.fill(self._of_run(job.log("log"))),
+            modules=job.modules_of(wildcards),
+            recipe=[str(_value(job.version, wildcards)), *_words(job, wildcards, inputs, outputs, Machine(1))],
             uses=uses,
-            minutes=self.minutes,
+            minutes=job.stage.minutes,
         )
 
+    def _of_run(self, path: str) -> str:
+        return path.replace("<run>", self.run)
 
-def modules_of_step(step: Step, wildcards: Any) -> list[str]:
-    """Return the dotted names of the modules that a step runs with these wildcards."""
-    modules = _value(step.modules, wildcards)
-    return [modules] if isinstance(modules, str) else list(modules)
+    def _fill_input(self, given: Any, wildcards: TaskWildcards) -> Any:
+        value = given(wildcards) if callable(given) else given
+        if isinstance(value, str):
+            return value if callable(given) else wildcards.fill(self._of_run(value))
+        return list(value)
 
 
-def step_of_job(job: Job) -> Step:
-    """Return the step of a job of the plan."""
+def _words(job: Job, wildcards: Any, inputs: Files, outputs: Mapping[str, str], machine: Machine) -> list[str]:
+    """Return the arguments of `python -m macroscope`, as the rule of the job has them."""
+    return [
+        *job.command.split(),
+        *job.input_flags(wildcards, inputs, machine.threads, {"gpu": machine.gpus}),
+        *job.settings(wildcards),
+        *job.output_flags(wildcards, outputs),
+    ]
 
-    def words(wildcards: Any, inputs: Files, outputs: Mapping[str, str], machine: Machine) -> list[str]:
-        return [
-            *job.command.split(),
-            *job.input_flags(wildcards, inputs, machine.threads, {"gpu": machine.gpus}),
-            *job.values(wildcards),
-            *job.output_flags(wildcards, outputs),
-            *("--options", job.options(wildcards), "--output", outputs[OUTPUT]),
-        ]
 
-    return Step(
-        name=job.name,
-        inputs=job.inputs,
-        outputs=job.outputs,
-        log=job.log("log"),
-        words=words,
-        modules=job.modules,
-        version=job.stage.version,
-        threads=job.resources.threads,
-        gpus=job.resources.gpus,
-        megabytes=job.resources.megabytes,
-        constraints=job.constraints,
-        minutes=job.stage.minutes,
-    )
+def steps_of(plan: "Plan") -> list[Step]:
+    """Return the steps of the jobs of a run."""
+    return [Step(job, plan.config.run, plan.constraints()) for job in plan.jobs()]
+
+
+def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str]) -> list[Task]:
+    """Return the tasks that make files of a run, in an order in which each finds its inputs.
+
+    Parameters
+    ----------
+    folder
+        Folder of the run, which the plan's paths are relative to.
+    """
+    return find_tasks(steps_of(plan), targets, machine, lambda path: (folder / path).exists())
 
 
 def find_tasks(
@@ -251,13 +243,6 @@ def _compile(pattern: str, constraints: Mapping[str, str]) -> "re.Pattern[str]":
     return re.compile(
         "".join(_WILDCARD.sub(group, part) if part.startswith("{") else re.escape(part) for part in parts)
     )
-
-
-def _fill_input(given: Any, wildcards: TaskWildcards) -> Any:
-    value = given(wildcards) if callable(given) else given
-    if isinstance(value, str):
-        return value if callable(given) else wildcards.fill(value)
-    return list(value)
 
 
 def _value(given: Any, wildcards: Any) -> Any:

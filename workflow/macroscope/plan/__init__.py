@@ -110,9 +110,11 @@ class Plan:
         return f"{self.results}/{FINISHED if self.config.failed else WHOLE}"
 
     def jobs(self) -> list[Job]:
-        """Return the jobs of all stages of systems and critics: the rule template makes a rule of each."""
+        """Return the jobs of all rooms: the rule template makes a rule of each, and `engine.tasks` a step."""
         with blame_plugins():
-            return [*self.systems.jobs(), *self.critics.matched_lengths.jobs(), *self.critics.jobs()]
+            of_critics = [*self.critics.matched_lengths.jobs(), *self.critics.jobs()]
+            reporting = self.reporting.jobs(self.config_file)
+            return [*self.corpora.jobs(), *self.systems.jobs(), *of_critics, *reporting]
 
     def planning_note(self) -> str | None:
         """Return a sentence about the time that Snakemake takes to plan a large run; None for others.

@@ -1,22 +1,21 @@
 """Plan of the corpora: their files and options. Methods that take `wildcards` are input and parameter functions."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from macroscope.corpora import sources
-from macroscope.corpora.declaration import Simulation, Source
+from macroscope.corpora.declaration import STAGES, Simulation, Source
 from macroscope.corpora.options import Corpus
+from macroscope.jobs import OUTPUT, Job, Resources, value_words
 from macroscope.registry import Plugin, require
-from macroscope.stages import Wildcards, alternatives, as_json, module_of
+from macroscope.stages import Function, Wildcards, alternatives, as_json, module_of
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
 
-
-PREPARATION_VERSION = 1
-"""Version of the documents that `corpora.prepare` writes, as that of a stage (`stages.Stage`)."""
+_FOLDER = "results/<run>/corpora/{corpus}"
 
 
 class CorporaPlan:
@@ -38,6 +37,50 @@ class CorporaPlan:
     def language(self, wildcards: Wildcards) -> str:
         """Return the language of a corpus."""
         return self.options(wildcards.corpus).language
+
+    # ---- jobs ----------------------------------------------------------------------------------------------------
+
+    def jobs(self) -> list[Job]:
+        """Return the jobs that simulate raw files, read them, and prepare the documents of a corpus."""
+        raw, parts = {"raw": self.raw_part}, {"parts": self.parts}
+        extracted = {OUTPUT: f"{_FOLDER}/extracted/{{part}}.parquet"}
+        prepare = STAGES["prepare"]
+        tables = {name.removesuffix(".csv"): f"{_FOLDER}/{name}" for name in prepare.beside.split()}
+        reading = {"modules": self.reading_modules, "version": self.reading_version, "user_inputs": ("raw",)}
+        prepared = {OUTPUT: f"{_FOLDER}/documents.parquet", **tables}
+        return [
+            *map(self._simulation, self.simulations),
+            self._job("extract_documents", "extract", raw, extracted, self.extraction_options, **reading),
+            self._job("prepare_documents", "prepare", parts, prepared, self.preparation_options),
+        ]
+
+    def _simulation(self, kind: str) -> Job:
+        simulation = self.simulations[kind]
+        names = simulation.options.split()
+        return self._job(
+            *(f"simulate_{kind}", "simulate", {}),
+            {OUTPUT: f"{_FOLDER}/raw/{simulation.raw}", "truth": f"{_FOLDER}/truth/process.json"},
+            lambda wildcards: as_json(self.options(wildcards.corpus), names),
+            modules=[module_of(simulation.write, self._simulating_package(kind))],
+            version=simulation.version,
+            constraints={"corpus": self.simulated(kind)},
+        )
+
+    def _job(self, name: str, stage: str, inputs: Any, outputs: Any, options: Function, **others: Any) -> Job:
+        declared = STAGES[stage]
+        threads = self.reading_threads if "threads" in declared.value_names else declared.threads
+        values = {"corpus": lambda wildcards: wildcards.corpus, "seed": lambda wildcards: self.config.seed}
+        return Job(
+            name=name,
+            command=f"corpora run --stage {stage}",
+            stage=declared,
+            inputs=inputs,
+            outputs=outputs,
+            values=value_words((value for value in declared.value_names if value not in outputs), values),
+            options=options,
+            resources=Resources(threads, declared.megabytes, 0),
+            **{"modules": [declared.module("macroscope.corpora")], **others},
+        )
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
@@ -91,20 +134,11 @@ class CorporaPlan:
         """Return a wildcard constraint: names of the simulated corpora of a kind."""
         return alternatives(name for name, corpus in self.config.corpora.items() if corpus.kind_of_process == kind)
 
-    def simulating_module(self, kind: str) -> str:
-        """Return the module that makes the raw file of a kind of simulated corpora."""
-        return module_of(self.simulations[kind].write, self._simulating_package(kind))
-
     def generating_module(self, wildcards: Wildcards) -> str:
         """Return the module that generates more documents from the process of a simulated corpus."""
         kind = self.options(wildcards.corpus).kind_of_process
         assert kind is not None  # systems that sample a process accept only simulated corpora
         return module_of(self.simulations[kind].generate, self._simulating_package(kind))
-
-    def simulation_options(self, kind: str) -> Callable[[Wildcards], str]:
-        """Return a parameter function: options that shape the raw file of a simulated corpus."""
-        names = self.simulations[kind].options.split()
-        return lambda wildcards: as_json(self.options(wildcards.corpus), names)
 
     def _simulating_package(self, kind: str) -> str:
         return next(source.package for source in sources().values() if kind in source.data.simulations)
@@ -145,10 +179,10 @@ class CorporaPlan:
         for name in self.config.mirror if isinstance(self.config.mirror, dict) else ():
             find_remote_source(name)
 
-    def reading_module(self, wildcards: Wildcards) -> str:
+    def reading_modules(self, wildcards: Wildcards) -> list[str]:
         """Return the module that reads the raw files of a corpus."""
         source = self._reader(wildcards)
-        return module_of(source.data.read, source.package)
+        return [module_of(source.data.read, source.package)]
 
     def reading_version(self, wildcards: Wildcards) -> int:
         """Return the version of the source that reads the raw files of a corpus."""

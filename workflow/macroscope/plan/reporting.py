@@ -1,12 +1,14 @@
-"""Plan of reporting: the inputs of tables, figures and report."""
+"""Plan of reporting: the jobs of tables, figures and pages, and their inputs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from macroscope.critics.declaration import SHOWN
 from macroscope.files import RESOURCES
+from macroscope.jobs import OUTPUT, Job, Resources, value_words
 from macroscope.plan.critics import ALL_SYSTEMS, PLACES
+from macroscope.stages import Stage
 from macroscope.statistics.judgements import BUILT_IN, has_document_ratings, list_table_files, table_exists
 
 if TYPE_CHECKING:
@@ -15,9 +17,30 @@ if TYPE_CHECKING:
     from macroscope.plan.critics import CriticsPlan
     from macroscope.plan.systems import SystemsPlan
 
-
-VERSIONS = {"tables": 1, "figures": 1, "report": 1, "sensitivity": 1, "reader": 1}
-"""Stage of reporting -> version of what it writes, as that of a stage (`stages.Stage`)."""
+PACKAGE = "macroscope.reporting"
+"""The package whose functions are the stages."""
+STAGES = {
+    "tables": Stage("tables:write_tables", "config", folder=True, megabytes=4000),
+    "figures": Stage("figures:plot_figures", "config tables threads", folder=True, megabytes=4000, threads=4),
+    "report": Stage("report:write_report", "config tables figures pages logs", megabytes=4000),
+    "sensitivity": Stage("sensitivity:write_sensitivity", "config", folder=True, megabytes=4000),
+    "reader": Stage("reader.writing:write_reader", "config", folder=True, megabytes=4000, minutes=240),
+}
+"""Stages of the room, by name."""
+_RULES = {
+    "tables": "make_tables",
+    "figures": "plot_figures",
+    "report": "write_report",
+    "sensitivity": "write_sensitivity",
+    "reader": "write_reader",
+}
+"""Stage of reporting -> name of its rule."""
+_REPORTED: dict[str, dict[str, Any]] = {
+    "tables": {"patterns": ["{table}.csv"], "category": "Tables", "labels": {"table": "{table}"}},
+    "figures": {"patterns": ["{figure}.svg"], "category": "Figures", "labels": {"figure": "{figure}"}},
+    "report": {"category": "Report"},
+}
+"""Stage of reporting -> how Snakemake's own report shows its output."""
 
 
 class ReportingPlan:
@@ -25,6 +48,54 @@ class ReportingPlan:
 
     def __init__(self, config: "Config", results: str, systems: "SystemsPlan", critics: "CriticsPlan") -> None:
         self.config, self.results, self.systems, self.critics = config, results, systems, critics
+
+    # ---- jobs ------------------------------------------------------------------------------------------------------
+
+    def jobs(self, config: str) -> list[Job]:
+        """Return the jobs of tables, figures and pages.
+
+        Parameters
+        ----------
+        config
+            Path of the effective config.
+        """
+        tables, figures = f"{self.results}/tables", f"{self.results}/figures"
+        read: dict[str, dict[str, Any]] = {
+            "tables": self.tables_read(),
+            "figures": {**self.figures_read(), "tables": tables},
+            "report": {**self.report_read(), "tables": tables, "figures": figures},
+            "sensitivity": self.sensitivity_read(),
+            # The tables for the order alone: the first pass of a run with failures has none, and would write the reader
+            # with another config.
+            "reader": {**self.reader_read(), "tables": tables},
+        }
+        return [self._job(stage, {**inputs, "config": config}) for stage, inputs in read.items()]
+
+    def _job(self, stage: str, inputs: Mapping[str, Any]) -> Job:
+        declared = STAGES[stage]
+        made = f"results/<run>/{stage}"
+        pages = {OUTPUT: f"{made}.html", "pages": "results/<run>/pages"}
+        outputs = pages if "pages" in declared.value_names else {OUTPUT: made}
+        # The report shows the times, but no result depends on them: not an input.
+        values = {"logs": lambda wildcards: f"logs/{self.config.run}"}
+        module = declared.module(PACKAGE)
+        return Job(
+            name=_RULES[stage],
+            command=f"reporting run --stage {stage}",
+            stage=declared,
+            inputs=inputs,
+            outputs=outputs,
+            folders=frozenset({"pages"} if "pages" in outputs else {OUTPUT}),
+            values=value_words((name for name in declared.value_names if name not in outputs), values),
+            modules=[module, *self.shown_modules()] if stage in _REPORTED else [module],
+            resources=Resources(declared.threads, declared.megabytes, 0),
+            user_inputs=("judgements", "studies", "profile", "cited_sensitivity"),
+            order_only=("tables",) if stage == "reader" else (),
+            version=self.version(stage),
+            reported={OUTPUT: _REPORTED[stage]} if stage in _REPORTED else {},
+        )
+
+    # ---- inputs ----------------------------------------------------------------------------------------------------
 
     def language_models(self) -> list[tuple[str, str]]:
         """Return every (corpus, system) that is judged and makes a language model."""
@@ -103,10 +174,6 @@ class ReportingPlan:
             "scores": [path for key, path in self.scores_of_documents().items() if self._scores_documents(key[0])],
         }
 
-    def modules(self, stage: str) -> list[str]:
-        """Return the modules of a stage of reporting, those of the critics included."""
-        return [f"macroscope.reporting.{stage}", *self.shown_modules()]
-
     def version(self, stage: str) -> str:
         """Return the version of a stage of reporting, and those above 1 of the critics' stages that it runs."""
         shown = {
@@ -115,7 +182,7 @@ class ReportingPlan:
             for name in SHOWN
             if name in self.critics.declared(critic).stages
         }
-        return " ".join([str(VERSIONS[stage]), *(f"{name}={n}" for name, n in sorted(shown.items()) if n > 1)])
+        return " ".join([str(STAGES[stage].version), *(f"{name}={n}" for name, n in sorted(shown.items()) if n > 1)])
 
     # ---- the user's files --------------------------------------------------------------------------------------------
 

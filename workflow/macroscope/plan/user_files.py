@@ -50,13 +50,14 @@ class UserFiles:
         self.flag: Callable[[str], str] = str
         self._digests = Digests()
 
-    def inputs(self, job: Job) -> Mapping[str, str | Function]:
+    def inputs(self, job: Job) -> Mapping[str, Source]:
         """Return the inputs of a job's rule."""
-        return {**job.inputs, **{name: self.undated(source) for name, source in _functions(job).items()}}
+        users = {name: self.undated(source) for name, source in _sources(job).items()}
+        return {**job.inputs, **users, **{name: self.flag(str(job.inputs[name])) for name in job.order_only}}
 
     def contents_of(self, job: Job) -> Function:
         """Return a parameter function: the digest of the user's files that a job reads."""
-        return self.contents(*_functions(job).values())
+        return self.contents(*_sources(job).values())
 
     def undated(self, source: Source) -> Function:
         """Return an input function: the source, with the user's files marked if they are on this machine."""
@@ -73,10 +74,6 @@ class UserFiles:
 
         return paths
 
-    def undated_all(self, inputs: Mapping[str, Iterable[str]]) -> dict[str, Function]:
-        """Return named input functions; see `undated`."""
-        return {name: self.undated(paths) for name, paths in inputs.items()}
-
     def contents(self, *sources: Source) -> Function:
         """Return a parameter function: the digest of the user's files among the sources; "" if there are none."""
         return lambda wildcards: self.digest(chain.from_iterable(_paths(source, wildcards) for source in sources))
@@ -89,9 +86,10 @@ class UserFiles:
         return not path.startswith(self.made)
 
 
-def _functions(job: Job) -> dict[str, Function]:
+def _sources(job: Job) -> dict[str, Source]:
     """Return the inputs of a job that may be the user's files; a path with wildcards is a result."""
-    return {name: source for name in job.user_inputs if callable(source := job.inputs.get(name))}
+    named = {name: job.inputs[name] for name in job.user_inputs if name in job.inputs}
+    return {name: source for name, source in named.items() if not isinstance(source, str)}
 
 
 def _paths(source: Source, wildcards: Wildcards) -> Iterable[str]:

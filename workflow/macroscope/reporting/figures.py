@@ -98,7 +98,7 @@ SETTINGS = {"W/ Title": (BLUE, "o"), "W/O Title": (VERMILION, "s")}
 """Setting of a language model -> colour and marker."""
 
 
-def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -> None:
+def plot_figures(config: Path, tables: Path, output: Path, threads: int = 1) -> None:
     """Plot all figures of a run into the folder `output`, as SVG and PDF.
 
     Parameters
@@ -109,7 +109,7 @@ def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -
         Folder of the run's tables.
     output
         Folder to write; missing.csv in it has the critics' own figures that failed, if any did.
-    processes
+    threads
         Number of parallel processes.
     """
     results = Results(config)
@@ -126,7 +126,7 @@ def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -
             tasks += [partial(_plot_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
         tasks += [partial(_plot_training, results, *trained, folder) for trained in results.trained_models()]
         tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
-        glyphs, failures = run_tasks(tasks, processes)
+        glyphs, failures = run_tasks(tasks, threads)
         write_missing(failures, folder)
     if glyphs:
         log.warning(

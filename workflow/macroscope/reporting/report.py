@@ -65,7 +65,7 @@ def write_report(
     figures: Path,
     output: Path,
     pages: Path,
-    times: Path | None = None,
+    logs: Path | None = None,
 ) -> None:
     """Write the report of a run as HTML without external references.
 
@@ -80,7 +80,7 @@ def write_report(
     pages
         Folder of the other pages: one per system, one per critic and corpus, and the config; beside `output`, called
         `PAGES`.
-    times
+    logs
         Folder of the run's logs with the benchmarks; None: running times are left out.
     """
     results = Results(config)
@@ -105,7 +105,7 @@ def write_report(
         *probability_chapters(results, figures, captions),
         *human_chapters(results, statistics, tables, figures, captions),
         *training_chapter(results, tables, figures, captions),
-        counts_chapter(results, tables, times, captions),
+        counts_chapter(results, tables, logs, captions),
     ]
     environment = _environment(results, chapters, scorecards)
     with atomic(pages) as folder:

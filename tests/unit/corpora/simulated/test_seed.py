@@ -1,6 +1,7 @@
 """The seed of a simulated corpus: corpora of one kind have the same texts only if they have the same seed."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,5 +37,5 @@ def test_the_job_of_each_kind_has_the_seed(kind):
         "comparisons": [{"corpus": "a", "systems": ["control"], "critics": ["tendencies"]}],
     }
     plan = load_plan(config)
-    options = plan.corpora.simulation_options(kind)(type("Wildcards", (), {"corpus": "a"}))
-    assert json.loads(options)["seed"] == 3
+    (job,) = [job for job in plan.jobs() if job.name == f"simulate_{kind}"]
+    assert json.loads(job.options(SimpleNamespace(corpus="a")))["seed"] == 3

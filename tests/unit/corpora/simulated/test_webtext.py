@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from macroscope.corpora.prepare import Outputs, extract, prepare
+from macroscope.corpora.prepare import extract, prepare
 from macroscope.corpora.simulated import SimulatedCorpus, wiki
 from macroscope.corpora.simulated.process import GENRES
 from macroscope.documents import read_documents, read_provenance
@@ -21,8 +21,7 @@ def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("webtext")
     wiki.write_webtext(OPTIONS, 3, folder / "wiki.jsonl", folder / "truth")
     extract("web", OPTIONS, folder / "wiki.jsonl", folder / "part.parquet", 1)
-    names = ("documents.parquet", "filters.csv", "summary.csv", "section_types.csv")
-    prepare("web", OPTIONS, [folder / "part.parquet"], Outputs(*(folder / name for name in names)))
+    prepare("web", OPTIONS, [folder / "part.parquet"], folder / "documents.parquet")
     return folder
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from macroscope.corpora.options import Filters, RareTitles
-from macroscope.corpora.prepare import Outputs, extract, prepare
+from macroscope.corpora.prepare import extract, prepare
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.articles import simulate_documents, wording
 from macroscope.corpora.simulated.process import wiki_process
@@ -25,8 +25,7 @@ def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wiki")
     write_corpus(OPTIONS, 3, folder / "raw.xml.bz2", folder / "truth")
     extract("wiki", OPTIONS, folder / "raw.xml.bz2", folder / "part.parquet", 2)
-    names = ("documents.parquet", "filters.csv", "summary.csv", "section_types.csv")
-    prepare("wiki", OPTIONS, [folder / "part.parquet"], Outputs(*(folder / name for name in names)))
+    prepare("wiki", OPTIONS, [folder / "part.parquet"], folder / "documents.parquet")
     return folder
 
 
