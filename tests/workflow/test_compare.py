@@ -41,7 +41,7 @@ def snakemake(folder, *arguments):
 
 def test_the_statistics_are_those_of_the_command_byte_by_byte(texts, tmp_path):
     real, mine = texts / "real.jsonl", texts / "mine.jsonl"
-    critics = ["strings"]  # takes least; the commands of all critics are the same, above
+    critics = ["strings"]  # takes least
     result = macroscope.compare(real, mine, critics=critics, n_jobs=2, progress=False, keep=tmp_path / "kept")
     subprocess.run(
         [

@@ -38,7 +38,6 @@ from macroscope.progress import progress
 from macroscope.stages import load
 from macroscope.tables import write_csv
 
-
 log = logging.getLogger("macroscope")
 
 _DOCUMENTS_RECOGNIZED = 200
