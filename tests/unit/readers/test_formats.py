@@ -10,7 +10,9 @@ import pytest
 
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
-from macroscope.readers.reading import MODELS, PROMPT_REMOVED, READ_AS, REMARKS, read_user_documents
+from macroscope.readers.formats import FORMATS
+from macroscope.readers.parsing import CUT, SAID, STATED
+from macroscope.readers.reading import MODELS, PROMPT_REMOVED, READ_AS, REMARKS, describe_said, read_user_documents
 from macroscope.readers.selection import Selection
 
 from .layouts import (
@@ -75,6 +77,57 @@ LINES = {
     "conversations of a Claude export": (claude_conversation, "s", PROMPTS),
     "message trees of OpenAssistant": (openassistant_tree, "s", PROMPTS),
     "turns of UltraChat": (lambda n: {"id": f"s{n}", "data": [PROMPTS[n], TEXTS[n]]}, "s", PROMPTS),
+    "results of promptfoo": (
+        lambda n: {"promptIdx": 0, "testIdx": n, "prompt": {"raw": PROMPTS[n]}, "response": {"output": TEXTS[n]}},
+        "numbers",
+        PROMPTS,
+    ),
+    "observations of Langfuse": (
+        lambda n: {
+            "id": f"s{n}",
+            "traceId": "t",
+            "type": "GENERATION",
+            "input": [{"role": "user", "content": PROMPTS[n]}],
+            "output": {"role": "assistant", "content": TEXTS[n]},
+        },
+        "s",
+        PROMPTS,
+    ),
+    "segments of axolotl": (
+        lambda n: {"segments": [{"label": False, "text": PROMPTS[n]}, {"label": True, "text": TEXTS[n]}]},
+        "lines",
+        PROMPTS,
+    ),
+    "stories of KoboldAI": (
+        lambda n: {"gamestarted": True, "prompt": TEXTS[n][:5], "memory": "Plain.", "actions": [TEXTS[n][5:], ""]},
+        "lines",
+        None,
+    ),
+    "stories of ROCStories": (
+        lambda n: {
+            "storyid": f"s{n}",
+            "storytitle": "T",
+            "sentence1": TEXTS[n].split(" ", 1)[0],
+            "sentence2": TEXTS[n].split(" ", 1)[1],
+        },
+        "s",
+        None,
+    ),
+    "chats of SillyTavern": (lambda n: {"mes": TEXTS[n], "is_user": False, "extra": {"model": "m"}}, "lines", None),
+    "chats of Open WebUI": (
+        lambda n: {"id": f"s{n}", "chat": {"messages": [*chat(n)[:1], chat(n)[1] | {"model": "m"}]}},
+        "s",
+        PROMPTS,
+    ),
+    "chats (talk)": (lambda n: {"uid": f"s{n}", "talk": chat(n)}, "s", PROMPTS),
+    "prompts and generations": (
+        lambda n: {"instruction": PROMPTS[n], "generation": TEXTS[n], "model_name": "m"},
+        "lines",
+        PROMPTS,
+    ),
+    "prompts and responses": (lambda n: {"question": PROMPTS[n], "responses": [TEXTS[n]]}, "lines", PROMPTS),
+    "prompts and outputs": (lambda n: {"prompt": PROMPTS[n], "output": TEXTS[n]}, "lines", PROMPTS),
+    "documents": (lambda n: {"id": f"s{n}", "prompt": PROMPTS[n], "text": TEXTS[n]}, "s", PROMPTS),
     "questions and answers": (lambda n: {"question": PROMPTS[n], "answer": TEXTS[n]}, "lines", PROMPTS),
 }
 
@@ -87,6 +140,59 @@ def test_records_on_lines(name, tmp_path):
     (described,) = provenance.source[READ_AS]
     assert described.startswith(name.partition(" (another")[0])
     assert REMARKS not in provenance.source
+
+
+ELSEWHERE = {
+    *("lm-evaluation-harness samples", "HELM scenario state", "lighteval details", "battles of an arena"),
+    *("M4 pairs", "HC3 pairs", "RAID rows", "Fast-DetectGPT pairs", "annotations of AlpacaEval"),
+    *(f"messages of a {name} export" for name in ("Slack", "Discord", "Telegram")),
+}
+"""Formats with tests of their own."""
+
+
+def test_every_row_of_the_table_has_an_expected_reading():
+    assert {fmt.name for fmt in FORMATS} <= {name.partition(" (another")[0] for name in LINES} | ELSEWHERE
+
+
+def test_texts_of_two_models_in_a_record(tmp_path):
+    record = {
+        "instruction": PROMPTS[0],
+        "output_1": TEXTS[0],
+        "generator_1": "a",
+        "output_2": TEXTS[1],
+        "generator_2": "b",
+    }
+    documents_read, provenance = read(write(tmp_path / "f.jsonl", [record]))
+    assert documents_read == [("f.jsonl-1", PROMPTS[0], TEXTS[0]), ("f.jsonl-1-2", PROMPTS[0], TEXTS[1])]
+    assert provenance.source[MODELS] == {"a": 1, "b": 1}
+
+
+def test_people_s_texts_beside_a_model_s_are_no_candidate(tmp_path):
+    records = [{"text": f"By {model}.", "model": model} for model in ("human", "gpt")]
+    path = write(tmp_path / "f.jsonl", records)
+    assert [text for *_, text in read(path, Selection(authors="models"))[0]] == ["By gpt."]
+    assert [text for *_, text in read(path, Selection(authors="people"))[0]] == ["By human."]
+    path = write(tmp_path / "f.jsonl", records[1:])  # a model's texts may be a reference
+    assert [text for *_, text in read(path, Selection(authors="people"))[0]] == ["By gpt."]
+
+
+@pytest.mark.parametrize(
+    ("record", "cut"),
+    [
+        ({"choices": [{"text": TEXTS[0], "finish_reason": "length"}, {"text": TEXTS[1], "finish_reason": "stop"}]}, 1),
+        ({"text": TEXTS[0], "stop_reason": "max_tokens"}, 1),
+        ({"prompt": PROMPTS[0], "completion": TEXTS[0], "truncated": True}, 1),
+        ({"response": TEXTS[0], "done_reason": "stop"}, 0),
+        ({"text": TEXTS[0]}, None),
+    ],
+)
+def test_cut_texts_are_said(record, cut, tmp_path):
+    _, provenance = read(write(tmp_path / "f.jsonl", [record]))
+    stated = 2 if "choices" in record else 1
+    assert provenance.source.get(SAID, {}) == ({} if cut is None else {STATED: stated} | ({CUT: cut} if cut else {}))
+    assert describe_said(provenance) == [f"{cut} of {stated} texts were cut at a limit, as their records say"] * bool(
+        cut
+    )
 
 
 def test_a_harness_s_rows_of_several_filters_are_one_text(tmp_path):

@@ -186,7 +186,7 @@ def _read(fmt: Format, record: Fields) -> Iterator[Answer]:
     prompt = "\n\n".join(filter(None, (transcript_of(get(record, path)) for path in fmt.prompt.split()))) or None
     models = [as_name(get(record, path)) for path in fmt.model.split()]
     left_out = fmt.others if fmt.only and not _has_mark(record, fmt.only) else ""
-    cut = as_list(get(record, fmt.cut))
+    cut = read_cut(record, fmt.cut)
     for number, (place, turn) in enumerate(turns):
         is_human = (
             (_has_mark(record, fmt.human) if "=" in fmt.human else fmt.texts[place] == fmt.human) if fmt.human else None
@@ -200,8 +200,13 @@ def _read(fmt: Format, record: Fields) -> Iterator[Answer]:
             is_human,
             further_fields(fmt, record),
             left_out,
-            is_value(cut[number if len(cut) == len(turns) else 0], _CUT_VALUES) if cut else None,
+            cut[number if len(cut) == len(turns) else 0] if cut else None,
         )
+
+
+def read_cut(record: Fields, path: str = _CUT) -> list[bool]:
+    """Return whether the texts of a record were cut at a limit; none if it does not say."""
+    return [is_value(value, _CUT_VALUES) for value in as_list(get(record, path))]
 
 
 def further_fields(fmt: Format, record: Fields) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from macroscope.readers.formats.declaration import HUMAN, Answer, Fields, as_id, as_name
+from macroscope.readers.formats.declaration import HUMAN, Answer, Fields, as_id, as_name, read_cut
 from macroscope.readers.messages import content_of, split_chat, transcript_of
 from macroscope.readers.paths import as_list, get
 
@@ -23,6 +23,7 @@ def read_document(record: Fields) -> Iterator[Answer]:
         None if is_human else model,
         is_human,
         {name: record[name] for name in _OPTIONAL if name in record},
+        is_cut=next(iter(read_cut(record)), None),
     )
 
 
@@ -56,10 +57,8 @@ def read_inspect(record: Fields) -> Iterator[Answer]:
     prompt, model = transcript_of(record.get("input")), as_name(get(record, "output.model"))
     choices = as_list(get(record, "output.choices")) or [get(record, "output")]
     for choice in choices:
-        reason = get(choice, "stop_reason")
-        is_cut = None if reason is None else reason in ("max_tokens", "model_length")
         text = content_of(get(choice, "message.content|completion"))
-        yield Answer(text, prompt, identifier, model, is_cut=is_cut)
+        yield Answer(text, prompt, identifier, model, is_cut=next(iter(read_cut(choice)), None))
 
 
 def read_older_lighteval(record: Fields) -> Iterator[Answer]:
