@@ -10,7 +10,7 @@
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval whose code has changed (all: three hours and a half of one core), and
 #                    write docs/generated/calibration.md and the pages below it; what is finished is kept in calibration.csv
-# make docs   write the generated files: docs/generated/{config,commands,languages}.md, config/ and the schema
+# make docs   write the generated files: docs/generated/{config,commands,languages,layouts}.md, config/ and the schema
 # make release   build the wheel and the sdist in dist/, check them, and write the notes of the release
 # make tutorials  run the tutorials, and write what they print, their figures and their reports into docs/
 # make gallery  run the encyclopaedia of the default run, and store its report and the picture of README.md (Chromium)
@@ -117,6 +117,7 @@ docs: $(VENV)/core.done
 	$(BIN)/macroscope config reference --output docs/generated/config.md
 	$(BIN)/macroscope config languages --output docs/generated/languages.md
 	$(BIN)/python docs/generated/commands_page.py
+	$(BIN)/python docs/generated/layouts_page.py
 
 tutorials: $(VENV)/dev.done
 	echo "== Tutorials: their pages are run =="

@@ -1,4 +1,4 @@
-"""The generated reference of the command line."""
+"""The generated reference of the command line, and the generated list of layouts."""
 
 import importlib.util
 
@@ -10,11 +10,12 @@ FOLDER = REPOSITORY / "docs" / "generated"
 
 
 @pytest.mark.slow
-def test_the_reference_of_the_commands_is_up_to_date():
-    spec = importlib.util.spec_from_file_location("commands_page", FOLDER / "commands_page.py")
+@pytest.mark.parametrize("name", ["commands_page", "layouts_page"])
+def test_a_generated_page_is_up_to_date(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.PAGE.read_text() == module.commands_page(), "run make docs"
+    assert module.PAGE.read_text() == getattr(module, name)(), "run make docs"
 
 
 def test_the_reference_has_the_commands_of_users_apart_from_those_of_developers():

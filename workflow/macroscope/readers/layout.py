@@ -163,7 +163,7 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     rows, sample = _read_names_in_any_case(rows, _sample(rows), selection)
     shares = {name: count / len(sample) for name, count in _count_fields(sample).most_common()}
     fields_found = describe_shares(shares, len(sample), rows.unit)
-    formats = _put_parts_first(find_formats(sample), sample) if sample else [DOCUMENTS]
+    formats = find_formats(sample) if sample else [DOCUMENTS]
     for name in selection.fields.given().values():
         if sample and not any(_has(row, name) for row in sample):
             raise MacroscopeError(f"{path}: no field {name!r}; give the name of another ({fields_found})")
@@ -205,28 +205,6 @@ def _rename(row: Fields, names: Mapping[str, str]) -> dict[str, Any]:
     """Return a row with the names that are known by their lower case; a name that the row has already stays."""
     spelled = {name: names.get(name.strip().casefold(), name) for name in row}
     return {name if name != new and new in row else new: row[name] for name, new in spelled.items()}
-
-
-def _put_parts_first(formats: Sequence[Format], sample: Sequence[Fields]) -> list[Format]:
-    """Put a format first if the text of the present first one is its prompt and its text, in a template.
-
-    Alpaca's `text` repeats `instruction`, `input` and `output`: the template is no part of what a model wrote.
-    """
-    is_parts = [
-        number > 0 and all(_is_template(row, formats[0], fmt) for row in sample) for number, fmt in enumerate(formats)
-    ]
-    return sorted(formats, key=lambda fmt: not is_parts[formats.index(fmt)])
-
-
-def _is_template(row: Fields, whole: Format, parts: Format) -> bool:
-    texts, answers = _answers_if_any(whole, row), _answers_if_any(parts, row)
-    if len(texts) != 1 or len(answers) != 1:
-        return False
-    text, answer = texts[0].text, answers[0]
-    if not isinstance(text, str) or not isinstance(answer.text, str) or not answer.prompt:
-        return False
-    before = text.rstrip().removesuffix(answer.text.rstrip())
-    return len(before) < len(text.rstrip()) and all(part in before for part in answer.prompt.split("\n\n"))
 
 
 def _sample(rows: Rows) -> list[dict[str, Any]]:

@@ -316,8 +316,8 @@ WRAPPERS = (
         re.compile(r"^Title:[ \t]*(.+)$", re.MULTILINE),
     ),
     Wrapper("a chat template before the answer", _without_template, "`[INST] … [/INST]`, `user … assistant`"),
-    Wrapper("turns after the end of the answer", _without_turns, "`<|im_end|><|im_start|>user …`"),
-    Wrapper("control tokens", _without_tokens, "`<|im_end|>`, `</s>`, `<eos>`"),
+    Wrapper("turns after the end of the answer", _without_turns, "what a model goes on to write after its end token"),
+    Wrapper("control tokens", _without_tokens, "`</s>`, `<eos>`, `[/INST]`, and those between bars, as of ChatML"),
     Wrapper(
         REASONING,
         lambda text: _END_OF_THOUGHTS(_THOUGHTS(text)),
@@ -345,7 +345,7 @@ WRAPPERS = (
         _cut("[^", r"^ {0,3}\[\^[^\]\s]+\]:.*(?:\n(?: {2,}|\t)\S.*)*(?:\n|\Z)|\[\^[^\]\s]+\](?!:)"),
         "`[^1]`, `[^1]: …`",
     ),
-    Wrapper("rows of tables in Markdown", _cut("|", _TABLE), "lines with `|`"),
+    Wrapper("rows of tables in Markdown", _cut("|", _TABLE), "lines of cells between bars"),
     Wrapper("addresses of links in Markdown", lambda text: _ADDRESS(_LINK(text)), "`[words](address)`"),
 )
 """All kinds, in the order in which they are taken off."""

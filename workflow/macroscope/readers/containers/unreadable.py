@@ -32,7 +32,7 @@ class _Kind:
     advice: str = ""
 
 
-_KINDS = (
+KINDS = (
     _Kind("a Word document", (".docx",), command=_PANDOC),
     _Kind("an OpenDocument text", (".odt",), command=_PANDOC),
     _Kind("an EPUB book", (".epub",), command=_PANDOC),
@@ -48,13 +48,6 @@ _KINDS = (
         f"libreoffice --headless --convert-to docx {{file}} && {_PANDOC.replace('{file}', '{stem}.docx')}",
     ),
     _Kind("mail", (".mbox", ".eml", ".msg"), (b"from ", b"return-path:"), advice="write the bodies as JSON Lines"),
-    _Kind("a JATS article", (".nxml",), (b"<article", b"<!doctype article"), _PANDOC.replace("-t", "-f jats -t")),
-    _Kind(
-        "a dump of MediaWiki",
-        (),
-        (b"<mediawiki",),
-        advice="its articles are a corpus in a config for `macroscope run`: {{source: wikipedia, files: [{file}]}}",
-    ),
     _Kind("a JATS article", (".nxml",), (b"<article", b"<!doctype article"), _PANDOC.replace("-t", "-f jats -t", 1)),
     _Kind(
         "a dump of MediaWiki",
@@ -90,7 +83,7 @@ def describe_unreadable(path: Path, beginning: bytes) -> str:
         Its first bytes.
     """
     starts = tuple(start.lstrip()[:32].lower() for start in (beginning, _PROLOGUE.sub(b"", beginning)))
-    kind = next((kind for kind in _KINDS if _is_of(kind, path.name.lower(), starts)), None)
+    kind = next((kind for kind in KINDS if _is_of(kind, path.name.lower(), starts)), None)
     if kind is None:
         return f"{path.name} looks like plain text: call it {path.name}.txt" if _is_text(beginning) else ""
     file, stem = shlex.quote(path.name), shlex.quote(path.stem)

@@ -8,6 +8,8 @@ from macroscope.readers.formats.table import CHAT, FORMATS
 from macroscope.readers.messages import as_messages
 from macroscope.readers.paths import get
 
+__all__ = ["FORMATS", "find_formats", "find_records", "list_chats"]
+
 
 def find_formats(records: Sequence[Fields]) -> list[Format]:
     """Return the formats that apply to the first record that has one, the one to use first; empty if none has.
