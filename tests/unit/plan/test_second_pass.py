@@ -66,8 +66,10 @@ def test_a_critic_that_fails_takes_only_itself_along():
 
 
 def test_a_system_that_fails_leaves_the_other_systems_to_all_critics():
-    job = failing("systems/wiki/mine/samples.parquet", "critics/topics/wiki/latents/mine.parquet")
-    config = without_failed(plan_of(COMPARED), [job])
+    """However many of its jobs fail, as those of two shards."""
+    paths = ("systems/wiki/mine/samples.parquet", "critics/topics/wiki/latents/mine.parquet")
+    jobs = [failing(f"systems/wiki/mine/shards/{shard}.parquet", *paths) for shard in (0, 1)]
+    config = without_failed(plan_of(COMPARED), jobs)
     assert left_out(config) == [("wiki", "mine", None)]
     second = Plan(config)
     assert second.critics.chapters["topics", "wiki"] == ["control", "shuffled"]

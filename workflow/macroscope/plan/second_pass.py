@@ -47,8 +47,8 @@ def without_failed(plan: Plan, failed: Sequence[FailedJob], targets: Sequence[st
             continue
         parts = {part for path in job.unmade if (part := part_of(path, plan.results)) is not None}
         for level in (_parts_made(parts), {part for part in parts if part.critic}):
-            new = [p for p in sorted(level) if not config.lacks(p.corpus, p.system or None, p.critic or None)]
-            if new:
+            if present := _present(level, plan.config):
+                # Another job of this pass, such as one of another shard, may have left them out already.
                 entries = [
                     Gap(
                         kind=FAILED,
@@ -58,11 +58,15 @@ def without_failed(plan: Plan, failed: Sequence[FailedJob], targets: Sequence[st
                         explanation=job.reason,
                         log=job.log,
                     )
-                    for part in new
+                    for part in _present(present, config)
                 ]
                 config = config.model_copy(update={"gaps": [*config.gaps, *entries]})
                 break
     return config if config is not plan.config and Plan(config).critics.comparisons else None
+
+
+def _present(parts: Iterable[Part], config: Config) -> list[Part]:
+    return [part for part in sorted(parts) if not config.lacks(part.corpus, part.system or None, part.critic or None)]
 
 
 def part_of(path: str, results: str) -> Part | None:
