@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from macroscope.files import CAPTIONS
-from macroscope.reporting.formats import format_number, format_p_value
+from macroscope.reporting.formats import format_number, format_p_value, format_two_decimals
 from macroscope.reporting.latex import escape, to_latex
 from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.tables import with_adjusted_p_values
@@ -118,3 +118,9 @@ def test_all_differences_of_one_system_by_a_critic_without_a_prior_are_a_family(
 def test_a_table_without_rows_has_its_header():
     table = pd.DataFrame({"name": ["a"], "dropped": [0]})
     assert "name" in html_table(table[table["dropped"] > 0])
+
+
+def test_correlations_have_two_decimals_and_no_negative_zero():
+    assert format_two_decimals(-0.001, -0.7, 0.701) == "0.00 [-0.70, 0.70]"
+    assert format_two_decimals(0.125, float("nan"), float("nan")) == "0.12"
+    assert format_two_decimals(*[float("nan")] * 3) == "–"

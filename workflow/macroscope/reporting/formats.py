@@ -20,6 +20,13 @@ def format_number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else significant(f"{value:#.3g}").rstrip(".")
 
 
+def format_two_decimals(value: float, low: float, high: float) -> str:
+    """Format a value with two decimals, and its interval if there is one; "–" for NaN."""
+    if pd.isna(value):
+        return "–"
+    return f"{value:z.2f}" + ("" if pd.isna(low) else f" [{low:z.2f}, {high:z.2f}]")
+
+
 def format_percent_inline(share: float) -> str:
     """Format a share that follows a sign: "over 99 %", because "≠ > 99 %" would read as one relation."""
     return f"{format_percent(share)} %".replace("> ", "over ")

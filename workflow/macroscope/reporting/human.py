@@ -12,6 +12,7 @@ from macroscope.critics.report_tables import DIVERGENCES
 from macroscope.documents import read_documents
 from macroscope.natural_language.words import count_words
 from macroscope.options import CONTROL, Resampling
+from macroscope.reporting.formats import format_two_decimals
 from macroscope.reporting.results import Results
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name
@@ -205,19 +206,14 @@ def display_scores(human_scores: HumanScores) -> pd.DataFrame:
 
 
 def _given_length(row: dict[str, float], coefficient: str) -> str:
-    value, low, high = (row[f"{coefficient}_partial{end}"] for end in ("", "_low", "_high"))
-    if pd.isna(value):
-        return "–"
-    interval = "" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]"
-    return f"{value:.2f}{interval}" + (" *" if row[f"{coefficient}_partial_p_value"] < SIGNIFICANT else "")
+    cell = format_two_decimals(*(row[f"{coefficient}_partial{end}"] for end in ("", "_low", "_high")))
+    return cell + (" *" if row[f"{coefficient}_partial_p_value"] < SIGNIFICANT else "")
 
 
 def _cell(row: dict[str, float], coefficient: str) -> str:
-    value = row[coefficient]
-    if pd.isna(value):
+    if pd.isna(row[coefficient]):
         return "undefined"
-    low, high = row[f"{coefficient}_low"], row[f"{coefficient}_high"]
-    interval = "" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]"
+    cell = format_two_decimals(*(row[f"{coefficient}{end}"] for end in ("", "_low", "_high")))
     spread = row[f"{coefficient}_seed_sd"]
     over_seeds = "" if pd.isna(spread) else f", sd {spread:.2f}"
-    return f"{value:.2f}{interval}{over_seeds}" + (" *" if row[f"{coefficient}_p_adjusted"] < SIGNIFICANT else "")
+    return cell + over_seeds + (" *" if row[f"{coefficient}_p_adjusted"] < SIGNIFICANT else "")

@@ -12,6 +12,7 @@ from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_value
 from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, Resampling, require_name
+from macroscope.reporting.formats import format_two_decimals
 from macroscope.reporting.human import HumanScores, read_human_scores, read_lengths
 from macroscope.reporting.results import Results
 from macroscope.reporting.statistic_names import readable_name
@@ -168,9 +169,5 @@ def _readable_score(row: Mapping[str, Any]) -> str:
 
 
 def _cell(row: Mapping[str, float], name: str) -> str:
-    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    if pd.isna(value):
-        return "–"
-    interval = "" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]"
-    star = " *" if f"{name}_p_adjusted" in row and row[f"{name}_p_adjusted"] < SIGNIFICANT else ""
-    return f"{value:.2f}{interval}{star}"
+    cell = format_two_decimals(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+    return cell + (" *" if f"{name}_p_adjusted" in row and row[f"{name}_p_adjusted"] < SIGNIFICANT else "")

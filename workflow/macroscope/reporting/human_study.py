@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from macroscope.reporting.formats import format_two_decimals
 from macroscope.reporting.html_blocks import Block, Captions
 from macroscope.reporting.human import HumanScores
 from macroscope.reporting.pages import html_table, inline_svg
@@ -75,7 +76,7 @@ def display_systems(table: pd.DataFrame) -> pd.DataFrame:
     rows: dict[str, dict[str, str]] = {}
     for row in table.to_dict("records"):
         cell = rows.setdefault(row["system"], {"system": row["system"]})
-        cell[row["question"]] = _interval(row["mean"], row["ci_low"], row["ci_high"])
+        cell[row["question"]] = format_two_decimals(row["mean"], row["ci_low"], row["ci_high"])
         cell |= {name: str(row[name]) for name in ("annotations", "documents", "annotators")}
     shown = pd.DataFrame([*rows.values()])
     counts = ["annotations", "documents", "annotators"]
@@ -103,15 +104,9 @@ def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
     if "ci_low" in shown:
         value = shown.columns[list(shown.columns).index("ci_low") - 1]
         columns = (shown[value], shown["ci_low"], shown["ci_high"])
-        shown[value] = [_interval(*numbers) for numbers in zip(*columns, strict=True)]
+        shown[value] = [format_two_decimals(*numbers) for numbers in zip(*columns, strict=True)]
         shown = shown.drop(columns=["ci_low", "ci_high"])
     return shown.drop(columns=[name for name in shown if shown[name].isna().all() or (shown[name] == "").all()])
-
-
-def _interval(value: float, low: float, high: float) -> str:
-    if pd.isna(value):
-        return "–"
-    return f"{value:.2f}" + ("" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]")
 
 
 def _read(folder: Path, name: str) -> pd.DataFrame | None:
