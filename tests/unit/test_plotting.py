@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from macroscope import plotting
+from macroscope.colours import COLOURS
 from macroscope.options import CONTROL
 from macroscope.plotting import (
     add_legend,
@@ -104,3 +105,12 @@ def test_characters_that_the_default_font_lacks_are_in_another_one(tmp_path):
 def test_other_warnings_are_not_lost():
     with pytest.warns(UserWarning, match="other"), style():
         plotting.warnings.warn("other", UserWarning, stacklevel=1)
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_lines_are_visible_on_paper(colour):
+    """The contrast ratio of WCAG to white is at least 2; that of Okabe and Ito's yellow is 1.3."""
+    shares = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    luminance = np.dot([0.2126, 0.7152, 0.0722], linear)
+    assert 1.05 / (luminance + 0.05) >= 2
