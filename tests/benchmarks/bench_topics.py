@@ -16,12 +16,11 @@ import torch
 from _report import peak_megabytes, quiet, say, seconds
 from scipy.optimize import minimize
 
-from macroscope.critics.topics.fitting import Settings, fit
+from macroscope.critics.topics.fitting import Settings, build_initial_model, fit
 from macroscope.critics.topics.inference import Convergence, infer, infer_all
-from macroscope.critics.topics.initialisation import build_initial_model
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.training import completion_perplexity
-from macroscope.critics.topics.word_counts import WordCounts
+from macroscope.critics.topics.vocabulary import WordCounts
 
 TOPICS, VOCABULARY, DOCUMENTS, WORDS = 100, 2000, 3000, 150
 REFERENCE_DOCUMENTS = 20

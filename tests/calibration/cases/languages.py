@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.languages.comparison import describe
+from macroscope.critics.topic_shares import describe
 from macroscope.critics.languages.latents import TopicProportions
 from macroscope.options import Resampling
 
@@ -24,4 +24,4 @@ def simulate(rng: np.random.Generator, n: int) -> Run:
     return list_estimates(table), truth
 
 
-CASE = Case("macroscope.critics.languages.comparison:STATISTICS", (Setting("100 texts", partial(simulate, n=100)),))
+CASE = Case("macroscope.critics.topic_shares:STATISTICS", (Setting("100 texts", partial(simulate, n=100)),))

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.topics.comparison import describe
+from macroscope.critics.topics.comparison import describe_strengths
 from macroscope.critics.topics.latents import TopicStrengths
 from macroscope.options import Resampling
 
@@ -25,7 +25,7 @@ def sample_strengths(rng: np.random.Generator, n: int) -> TopicStrengths:
 
 def simulate(rng: np.random.Generator, n: int) -> Run:
     """Describe n texts."""
-    table = describe(sample_strengths(rng, n), Resampling(200, 199, 0.95, int(rng.integers(1 << 30))))
+    table = describe_strengths(sample_strengths(rng, n), Resampling(200, 199, 0.95, int(rng.integers(1 << 30))))
     truth = {
         "without_words_share": WITHOUT,
         "not_converged_share": (1 - WITHOUT) * LOST,

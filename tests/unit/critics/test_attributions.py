@@ -14,8 +14,8 @@ from macroscope.critics.attributions import (
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.scoring import mark_transitions as coherence_marks
 from macroscope.critics.coherence.smoothing import Additive
-from macroscope.critics.languages.attribution import mark_words as languages_marks
 from macroscope.critics.languages.model import LatentDirichletAllocation
+from macroscope.critics.languages.scoring import mark_words as languages_marks
 from macroscope.critics.narrative.scoring import locate_sentences
 from macroscope.critics.narratives import split_documents
 from macroscope.critics.strings.attribution import Halves

@@ -51,6 +51,13 @@ DIVERGENCES = {
 }
 """Name of a statistic -> label for readers."""
 PLOTTED = ("forward_kl", "backward_kl", "jeffreys", "jensen_shannon", "auc_divergence", "frontier_integral")
+VECTORS = {
+    "mmd_squared": ("MMD²", 1.0),
+    "energy_distance": ("energy distance", 1.0),
+    "precision": ("precision", 1.0),
+    "recall": ("recall", 1.0),
+}
+"""Statistic of `statistics.vectors` -> (heading, factor to the displayed unit)."""
 COLUMNS = {
     "": "value",
     "_corrected": "without small-sample bias",

@@ -1,22 +1,102 @@
-"""Comparison of two collections by their shares of topics, for the critics `topics` and `languages`."""
+"""Posteriors over topics and their comparison: what the critics `topics` and `languages` have in common."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from macroscope.critics.features import add_score_features
+from macroscope.documents import Collection
+from macroscope.files import read_json
 from macroscope.options import Resampling
+from macroscope.phrases import shorten
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.document_features import MANY, Array, Sample
+from macroscope.statistics.columns import mean_interval
+from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_features import MANY, Array, DocumentFeatures, Sample
 from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.ratio import difference_intervals, ratio_tests
-from macroscope.statistics.tidy import UNDEFINED, rows_table
+from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
+from macroscope.statistics.vectors import compare_vectors
 
+STATISTICS = (
+    Statistic("without_words_share", "share of the system's texts"),
+    Statistic("known_words", "mean number of words of the vocabulary in a text of the system"),
+)
 EXCERPT = 400
+WORDS_PER_TOPIC = 3
+
+
+@dataclass(frozen=True)
+class TopicPosteriors:
+    """Posteriors over the topics of a collection's documents; critics add what else they know of each document.
+
+    Attributes
+    ----------
+    keys
+        `id` and `opening` of each document.
+    words
+        Number of words of the vocabulary in each document.
+    mean
+        Means of the posteriors (documents x dimensions); NaN without words.
+    """
+
+    keys: pd.DataFrame
+    words: NDArray[np.int64]
+    mean: Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def subset(self, chosen: NDArray[np.bool_]) -> Self:
+        """Return the posteriors of the chosen documents."""
+        if chosen.all():
+            return self
+        return type(self)(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def with_words(self) -> Self:
+        """Return the documents with words of the vocabulary; none if there is only one, too few for a comparison."""
+        has_words = self.words > 0
+        return self.subset(has_words & (has_words.sum() > 1))
+
+    def halves(self) -> tuple[Self, Self]:
+        """Return every second document with words, from the first and from the second on."""
+        nonempty = self.with_words()
+        is_even = np.arange(len(nonempty)) % 2 == 0
+        return nonempty.subset(is_even), nonempty.subset(~is_even)
+
+    def features(self, values: Array, latents: Path, scores: Path | None) -> DocumentFeatures:
+        """Return `values` of the documents with words (documents x numbers), and the features of their scores."""
+        is_finite = np.isfinite(values).all(axis=1)
+        features = DocumentFeatures(self.keys[is_finite].reset_index(drop=True), values[is_finite])
+        return add_score_features(features, latents, scores)
+
+
+P = TypeVar("P", bound=TopicPosteriors)
+
+
+def read_vocabulary(inference: Path) -> dict[str, int]:
+    """Read the vocabulary of a model: word -> its number."""
+    return {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
+
+
+def label_topics(words: pd.Series) -> list[str]:
+    """Return the first words of each topic, as its label."""
+    return [" ".join(str(top_words).split()[:WORDS_PER_TOPIC]) for top_words in words]
+
+
+def read_beginnings(texts: Collection, ids: Mapping[str, Array]) -> dict[str, str]:
+    """Read the beginnings of the texts with these ids."""
+    return {document.id: shorten(document.text, EXCERPT) for document in texts if document.id in ids}
+
+
+# ---- comparison ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -33,6 +113,87 @@ class TopicShares:
 
     keys: pd.DataFrame
     shares: Array
+
+
+@dataclass(frozen=True)
+class Comparison(Generic[P]):
+    """Comparison of two collections under one model.
+
+    Attributes
+    ----------
+    rows
+        Statistics, with columns `statistics.tidy.ROWS`.
+    sides
+        Posteriors of reference and candidate, without texts that have no word of the vocabulary.
+    shares
+        Shares of topics in the documents of reference and candidate.
+    """
+
+    rows: pd.DataFrame
+    sides: tuple[P, P]
+    shares: tuple[TopicShares, TopicShares]
+
+
+class ComparisonOptions(Protocol):
+    """Options of a comparison; see the options of the critics."""
+
+    @property
+    def neighbours(self) -> int: ...
+    @property
+    def most_vectors(self) -> int: ...
+    @property
+    def permutations(self) -> int: ...
+
+
+def describe(texts: TopicPosteriors, resampling: Resampling, further: Mapping[str, int] | None = None) -> pd.DataFrame:
+    """Compute the shares of texts without words of the vocabulary and of `further` counts, and words per text."""
+    counts = {"without_words_share": int((texts.words == 0).sum()), **(further or {})}
+    words = Estimate("known_words", *mean_interval(texts.words.astype(float), resampling))
+    shares = shares_table(counts, len(texts), resampling.confidence)
+    return pd.concat([shares, rows_table([words], (0, len(texts)), lambda _: "no texts")], ignore_index=True)
+
+
+def compare_posteriors(
+    reference: P,
+    candidate: P,
+    options: ComparisonOptions,
+    resampling: Resampling,
+    *,
+    vectors: Callable[[Array], Array],
+    shares: Callable[[Array], Array],
+    further: Callable[[Array, Array, Permutation], list[Estimate]] = lambda *_: [],
+) -> Comparison[P]:
+    """Compare the means of posteriors as vectors and as shares of topics.
+
+    Parameters
+    ----------
+    vectors, shares
+        Functions from means to the vectors and to the shares that are compared.
+    further
+        Function from two collections of vectors to further estimates.
+
+    Returns
+    -------
+    Comparison
+        Rows: those of `further`; `mmd_squared`, `energy_distance`, `precision`, `recall` (`statistics.vectors`); the
+        divergences of `statistics.categorical` between the shares of topics in all documents, with equal weights. NaN
+        if a collection has fewer than two texts with words of the vocabulary.
+    """
+    sides = reference.with_words(), candidate.with_words()
+    rng = np.random.default_rng(resampling.seed)
+    chosen = [side.subset(sample_mask(len(side), options.most_vectors, rng)) for side in sides]
+    real, generated = (vectors(side.mean) for side in chosen)
+    permutation = build_permutation(chosen[0].keys, chosen[1].keys)
+    estimates = [
+        *further(real, generated, permutation),
+        *compare_vectors(real, generated, options.neighbours, options.permutations, resampling, permutation),
+    ]
+    of_reference, of_candidate = (TopicShares(side.keys, shares(side.mean)) for side in sides)
+    tables = [
+        rows_table(estimates, (len(chosen[0]), len(chosen[1])), lambda _: "too few texts"),
+        share_divergences(of_reference, of_candidate, options.permutations, resampling),
+    ]
+    return Comparison(pd.concat(tables, ignore_index=True), sides, (of_reference, of_candidate))
 
 
 def share_divergences(

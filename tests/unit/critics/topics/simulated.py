@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from macroscope.critics.topics.model import CorrelatedTopicModel
-from macroscope.critics.topics.word_counts import Words
+from macroscope.critics.topics.vocabulary import Words
 
 
 def random_model(topics, vocabulary, seed=0, pinned=True, sharpness=0.1):

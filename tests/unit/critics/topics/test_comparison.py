@@ -5,12 +5,10 @@ import pandas as pd
 import pytest
 import torch
 
-from macroscope.critics.topic_shares import TopicShares, share_differences
+from macroscope.critics.topic_shares import Comparison, TopicShares, describe, share_differences
 from macroscope.critics.topics.comparison import (
-    Comparison,
     compare,
     compute_relative_strengths,
-    describe,
     tabulate_outliers,
     tabulate_pairs,
 )

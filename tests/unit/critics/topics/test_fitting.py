@@ -5,11 +5,14 @@ import pytest
 import torch
 from scipy.optimize import linear_sum_assignment
 
+from macroscope.corpora.simulated.topics import simulate_texts, topic_process
 from macroscope.critics.topics import fitting
-from macroscope.critics.topics.fitting import Settings, fit
+from macroscope.critics.topics.fitting import Settings, build_initial_model, fit
 from macroscope.critics.topics.inference import Convergence
-from macroscope.critics.topics.word_counts import WordCounts
+from macroscope.critics.topics.scoring import match_topics
+from macroscope.critics.topics.vocabulary import WordCounts, count_words
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.words import lower_case_words
 
 from .simulated import random_model, sample_counts, sample_strengths
 
@@ -93,7 +96,7 @@ def test_batches_change_nothing(tmp_path, monkeypatch):
     counts = corpus(random_model(3, VOCABULARY, seed=6), 80)
     settings = Settings(3, iterations=4, tolerance=0.0, inference=Convergence(1e-12, 50))
     whole = fitted(counts, settings, tmp_path / "whole")
-    monkeypatch.setattr("macroscope.critics.topics.word_counts._CELLS", 2000)
+    monkeypatch.setattr("macroscope.critics.topics.vocabulary._CELLS", 2000)
     parts = fitted(counts, settings, tmp_path / "parts")
     np.testing.assert_allclose(parts.bounds, whole.bounds, rtol=1e-10)
 
@@ -128,3 +131,47 @@ def test_a_bound_that_is_not_finite_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(fitting._Sums, "add", broken)
     with pytest.raises(MacroscopeError, match="not finite"):
         fitted(counts, Settings(3), tmp_path / "c")
+
+
+PROCESS = topic_process()
+
+
+def _counts(documents):
+    index = {word: number for number, word in enumerate(PROCESS.words)}
+    texts = (document.text for document, _ in simulate_texts(PROCESS, "process", documents, 1))
+    return count_words(map(lower_case_words, texts), index)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["clusters", "documents"])
+def test_every_word_is_possible_in_every_topic(how):
+    start = build_initial_model(_counts(60), len(PROCESS.words), 8, True, how, 0)
+    assert start.topics.shape == (8, len(PROCESS.words))
+    assert np.allclose(start.topics.sum(dim=1), 1)
+    assert (start.topics.numpy()[:, np.unique(_counts(60).types)] > 0).all()
+
+
+@pytest.mark.slow
+def test_correlated_topics_are_separated(tmp_path):
+    fitted = fit(_counts(450), len(PROCESS.words), Settings(8, smoothing=0.01), 0, tmp_path / "c", "cpu").model
+    true_topics = PROCESS.topics[match_topics(PROCESS, fitted, list(PROCESS.words))]
+    assert 0.5 * np.abs(fitted.topics.numpy() - true_topics).sum(axis=1).max() < 0.1
+
+
+def test_fewer_different_documents_than_topics():
+    counts = WordCounts.from_documents([np.array([0, 1])] * 5 + [np.array([2, 3])] * 5)
+    start = build_initial_model(counts, 4, 4, True, "clusters", 0)
+    assert np.isfinite(start.topics.numpy()).all()
+    assert np.allclose(start.topics.sum(dim=1), 1)
+    assert len(np.unique(start.topics.numpy(), axis=0)) == 4  # EM could never separate equal topics
+
+
+@pytest.mark.slow
+def test_large_corpora_are_clustered_by_a_sample(monkeypatch):
+    monkeypatch.setattr("macroscope.critics.topics.fitting._MAX_CLUSTERED", 50)
+    counts = _counts(200)
+    start = build_initial_model(counts, len(PROCESS.words), 3, False, "clusters", 0)
+    assert start.dimensions == 3
+    assert (
+        start.topics.numpy()[:, np.unique(counts.types)] > 0
+    ).all()  # words of the other documents are possible, too

@@ -8,7 +8,7 @@ from scipy.optimize import brentq, minimize
 from macroscope.critics.topics.inference import Convergence, _Problem, expected_topics, infer, mixture_strengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.training import INFERENCE
-from macroscope.critics.topics.word_counts import Words
+from macroscope.critics.topics.vocabulary import Words
 
 from .simulated import pad_counts, random_model, sample_counts, sample_strengths
 

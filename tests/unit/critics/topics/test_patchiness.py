@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from macroscope.critics.topics.patchiness import measure_patchiness
+from macroscope.critics.topics.projection import measure_patchiness
 
 SEPARATE = np.array([[0.5, 0.5, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]])
 """Two topics of two words each."""

@@ -11,7 +11,7 @@ import torch
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.training import completion_perplexity, compute_npmi, threads_for, train
-from macroscope.critics.topics.word_counts import WordCounts
+from macroscope.critics.topics.vocabulary import WordCounts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 

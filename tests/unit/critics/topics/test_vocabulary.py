@@ -6,11 +6,12 @@ import pytest
 from macroscope.critics.topics.vocabulary import (
     LATEX_DEBRIS,
     Limits,
+    WordCounts,
     build_vocabulary,
+    count_words,
     lower_case_words,
     published_words,
 )
-from macroscope.critics.topics.word_counts import WordCounts, count_words
 from macroscope.documents import Document, Section
 from macroscope.natural_language.words import stop_words
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
-from macroscope.critics.report_tables import DIVERGENCES, PLOTTED, divergence_table, statistics_table
+from macroscope.critics.report_tables import DIVERGENCES, PLOTTED, VECTORS, divergence_table, statistics_table
 from macroscope.options import SPLIT_HALF
 from macroscope.phrases import list_names
 from macroscope.tables import read_csv
@@ -23,12 +23,6 @@ CLUSTERS = {
     "reference_latent_ppl": ("latent PPL of real text", 1.0),
     "latent_nll_difference": ("difference in NLL", 1.0),
     "latent_ppl_ratio": ("× real text", 1.0),
-}
-VECTORS = {
-    "mmd_squared": ("MMD²", 1.0),
-    "energy_distance": ("energy distance", 1.0),
-    "precision": ("precision", 1.0),
-    "recall": ("recall", 1.0),
 }
 CONTRIBUTIONS_SHOWN = 3
 """Number of clusters shown per divergence; the evidence has more."""

@@ -19,7 +19,7 @@ CRITIC = Critic(
     features="latents:read_document_features",
     observes="mixing of languages",
     statistics=(
-        "comparison:STATISTICS",
+        "macroscope.critics.topic_shares:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
@@ -41,7 +41,7 @@ CRITIC = Critic(
         ),
         "project": Stage("projection:project", inputs="texts inference seed signature", options="sweeps", minutes=240),
         "score": Stage("scoring:score", inputs="latents inference", options="mixed_below"),
-        "known_truth": Stage("known_truth:write_known_truth", inputs="inference order"),
+        "known_truth": Stage("scoring:write_known_truth", inputs="inference order"),
         "compare": Stage(
             "comparison:compare_latents",
             inputs="texts control_latents latents inference resampling evidence",
@@ -49,7 +49,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
-        "attribute": Stage("attribution:attribute", inputs="texts latents scores inference"),
+        "attribute": Stage("scoring:attribute", inputs="texts latents scores inference"),
         "overview": Stage("figures:plot", inputs="inference all_latents"),
         "report": Stage("report:items", inputs="inference all_evidence"),
     },

@@ -11,6 +11,7 @@ from macroscope.colours import BLUE, GREY
 from macroscope.critics.findings import Findings
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.model import Array
+from macroscope.critics.topic_shares import label_topics
 from macroscope.phrases import format_count
 from macroscope.plotting import add_legend, save, style, title_panel
 from macroscope.tables import read_csv
@@ -18,7 +19,6 @@ from macroscope.tables import read_csv
 MAX_PANELS = 12
 COLUMNS = 4
 MAX_POINTS = 2000
-WORDS_PER_CORNER = 3
 _HEIGHT = np.sqrt(3) / 2
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _HEIGHT]])
 """Corners of the triangle, one per topic."""
@@ -29,8 +29,7 @@ def plot(findings: Findings) -> None:
     systems = findings.systems[: MAX_PANELS + 1]
     latents = {system: read_proportions(findings.latents(system)) for system in systems}
     nonempty = {system: texts.subset(texts.words > 0) for system, texts in latents.items()}
-    words = read_csv(findings.folder / "inference" / "languages.csv")["words"]
-    corners = [" ".join(str(top_words).split()[:WORDS_PER_CORNER]) for top_words in words]
+    corners = label_topics(read_csv(findings.folder / "inference" / "languages.csv")["words"])
     left_out = len(findings.systems) - len(systems)
     plot_systems = plot_simplex if len(corners) == len(CORNERS) else plot_largest_shares
     save(plot_systems(nonempty, corners, left_out), findings.figure("simplex"))

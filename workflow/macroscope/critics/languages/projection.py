@@ -8,12 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from macroscope.critics.languages.latents import LATENTS
-from macroscope.critics.languages.model import LatentDirichletAllocation
+from macroscope.critics.languages.model import LatentDirichletAllocation, Posterior, sample_posterior
 from macroscope.critics.languages.options import LanguagesOptions
-from macroscope.critics.languages.sampling import Posterior, sample_posterior
 from macroscope.critics.latents import batches_with_progress, key_columns, set_width, vector_column, write_latents
+from macroscope.critics.topic_shares import read_vocabulary
 from macroscope.documents import Collection, Document
-from macroscope.files import read_json
 from macroscope.natural_language.words import lower_case_words
 from macroscope.progress import Progress
 
@@ -31,7 +30,7 @@ def project(
         Seed; each document's random numbers depend only on it and the document's id, not on the other documents.
     """
     model = LatentDirichletAllocation.load(inference / "model.npz")
-    index = {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
+    index = read_vocabulary(inference)
     batches = batches_with_progress(texts, Progress("sample topic proportions", len(texts), "documents"))
     tables = (_sample_latents(batch, index, model, options.sweeps, seed) for batch in batches)
     write_latents(output, set_width(LATENTS, len(model.alpha)), tables, signature)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
-from macroscope.critics.report_tables import divergence_table, statistics_table
+from macroscope.critics.report_tables import VECTORS, divergence_table, statistics_table
 from macroscope.files import read_json
 from macroscope.phrases import number
 from macroscope.tables import read_csv
@@ -12,12 +12,6 @@ MIXING = {
     "mixed_share": ("mixes of languages, %", 100.0),
     "latent_nll": ("latent NLL (nats)", 1.0),
     "latent_ppl_ratio": ("latent PPL, × real text", 1.0),
-}
-VECTORS = {
-    "mmd_squared": ("MMD²", 1.0),
-    "energy_distance": ("energy distance", 1.0),
-    "precision": ("precision", 1.0),
-    "recall": ("recall", 1.0),
 }
 TEXTS = {
     "known_words": ("words of the vocabulary per text", 1.0),

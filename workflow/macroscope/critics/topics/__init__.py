@@ -28,7 +28,7 @@ CRITIC = Critic(
     observes="co-occurrence of topics",
     statistics=(
         "comparison:STATISTICS",
-        "statistics:STATISTICS",
+        "scoring:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.covariance:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",
@@ -65,7 +65,7 @@ CRITIC = Critic(
             minutes=240,
         ),
         "score": Stage("scoring:score", inputs="latents inference", options="convention folds"),
-        "known_truth": Stage("known_truth:write_known_truth", inputs="process inference order"),
+        "known_truth": Stage("scoring:write_known_truth", inputs="process inference order"),
         "compare": Stage(
             "comparison:compare_latents",
             inputs="texts control_latents latents scores inference resampling evidence",

@@ -4,7 +4,6 @@ The evidence has topics, pairs of topics, and a system's most unlikely documents
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,62 +12,37 @@ import torch
 
 from macroscope.arrays import mapped
 from macroscope.critics.split_half import compare_with_control
-from macroscope.critics.topic_shares import EXCERPT, TopicShares, sample_mask, share_differences, share_divergences
+from macroscope.critics.topic_shares import STATISTICS as SHARED_STATISTICS
+from macroscope.critics.topic_shares import (
+    Comparison,
+    compare_posteriors,
+    describe,
+    label_topics,
+    read_beginnings,
+    share_differences,
+)
 from macroscope.critics.topics.latents import Array, TopicStrengths, read_strengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.options import Resampling
-from macroscope.phrases import shorten
-from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.covariance import covariance_discrepancy
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.tidy import Estimate, rows_table, shares_table
-from macroscope.statistics.vectors import compare_vectors
+from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import Estimate
 from macroscope.tables import read_csv, write_csv
 
-STATISTICS = (
-    Statistic("without_words_share", "share of the system's texts"),
-    Statistic("not_converged_share", "share of the system's texts"),
-    Statistic("known_words", "mean number of words of the vocabulary in a text of the system"),
-)
-
-
-def describe(texts: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
-    """Compute the shares of texts without words and of unconverged texts, and words per text."""
-    has_words = texts.words > 0
-    counts = {
-        "without_words_share": int((~has_words).sum()),
-        "not_converged_share": int((has_words & ~texts.converged).sum()),
-    }
-    words = Estimate("known_words", *mean_interval(texts.words.astype(float), resampling))
-    shares = shares_table(counts, len(texts), resampling.confidence)
-    return pd.concat([shares, rows_table([words], (0, len(texts)), lambda _: "no texts")], ignore_index=True)
-
+STATISTICS = (Statistic("not_converged_share", "share of the system's texts"), *SHARED_STATISTICS)
 
 _ROWS = 1 << 16
 """Number of documents per block."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Comparison of two collections under one topic model.
-
-    Attributes
-    ----------
-    rows
-        Statistics, with columns `statistics.tidy.ROWS`.
-    sides
-        Topic strengths of reference and candidate, without texts that have no word of the vocabulary.
-    shares
-        Shares of topics in the documents of reference and candidate; see `compute_proportions`.
-    """
-
-    rows: pd.DataFrame
-    sides: tuple[TopicStrengths, TopicStrengths]
-    shares: tuple[TopicShares, TopicShares]
+def describe_strengths(strengths: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
+    """Compute the shares of texts without words and of unconverged texts, and words per text."""
+    unconverged = int(((strengths.words > 0) & ~strengths.converged).sum())
+    return describe(strengths, resampling, {"not_converged_share": unconverged})
 
 
 def compare(
@@ -77,34 +51,24 @@ def compare(
     model: CorrelatedTopicModel,
     options: TopicsOptions,
     resampling: Resampling,
-) -> Comparison:
-    """Compare posterior means of relative topic strengths, and topic proportions.
+) -> Comparison[TopicStrengths]:
+    """Compare posterior means of relative topic strengths, and topic proportions; see `compare_posteriors`.
 
-    Returns
-    -------
-    Comparison
-        Rows: `covariance_discrepancy` (`statistics.covariance`), `mmd_squared`, `energy_distance`, `precision`,
-        `recall` (`statistics.vectors`) of `compute_relative_strengths`; the divergences of `statistics.categorical`
-        between the shares of topics in all documents, with equal weights. NaN if a collection has fewer than two texts
-        with words of the vocabulary.
+    The first row is `covariance_discrepancy` (`statistics.covariance`).
     """
-    sides = reference.with_words(), candidate.with_words()
-    rng = np.random.default_rng(resampling.seed)
-    chosen = [strengths.subset(sample_mask(len(strengths), options.most_vectors, rng)) for strengths in sides]
-    real, generated = (compute_relative_strengths(strengths.mean, model) for strengths in chosen)
-    permutation = build_permutation(chosen[0].keys, chosen[1].keys)
-    of_vectors = [
-        covariance_discrepancy(real, generated, options.permutations, resampling, permutation),
-        *compare_vectors(real, generated, options.neighbours, options.permutations, resampling, permutation),
-    ]
-    of_reference, of_candidate = (
-        TopicShares(strengths.keys, compute_proportions(strengths.mean, model)) for strengths in sides
+
+    def discrepancy(real: Array, generated: Array, permutation: Permutation) -> list[Estimate]:
+        return [covariance_discrepancy(real, generated, options.permutations, resampling, permutation)]
+
+    return compare_posteriors(
+        reference,
+        candidate,
+        options,
+        resampling,
+        vectors=lambda means: compute_relative_strengths(means, model),
+        shares=lambda means: compute_proportions(means, model),
+        further=discrepancy,
     )
-    tables = [
-        rows_table(of_vectors, (len(chosen[0]), len(chosen[1])), lambda _: "too few texts"),
-        share_divergences(of_reference, of_candidate, options.permutations, resampling),
-    ]
-    return Comparison(pd.concat(tables, ignore_index=True), sides, (of_reference, of_candidate))
 
 
 def compute_relative_strengths(means: Array, model: CorrelatedTopicModel) -> Array:
@@ -149,7 +113,6 @@ def _apply_by_blocks(function: Callable[[Array], Array], means: Array, width: in
 
 # ---- evidence --------------------------------------------------------------------------------------------------------
 
-WORDS_PER_TOPIC = 3
 PAIRS_SHOWN = 20
 OUTLIERS = 10
 TOPICS_PER_DOCUMENT = 3
@@ -157,7 +120,7 @@ TOPICS_PER_DOCUMENT = 3
 
 def write_evidence(
     output: Path,
-    comparison: Comparison,
+    comparison: Comparison[TopicStrengths],
     system: TopicStrengths,
     texts: Collection,
     scores: Path,
@@ -174,7 +137,7 @@ def write_evidence(
         Documents with the highest T(x) (deng2022 Table 14).
     """
     table = read_csv(inference / "topics.csv").sort_values("topic")
-    words = [" ".join(str(top_words).split()[:WORDS_PER_TOPIC]) for top_words in table["words"]]
+    words = label_topics(table["words"])
     model = CorrelatedTopicModel.load(inference / "model.npz")
     with atomic(output) as folder:
         folder.mkdir(parents=True)
@@ -183,7 +146,9 @@ def write_evidence(
         write_csv(tabulate_outliers(texts, pd.read_parquet(scores), system, words, model), folder / "outliers.csv")
 
 
-def tabulate_pairs(comparison: Comparison, words: Sequence[str], model: CorrelatedTopicModel) -> pd.DataFrame:
+def tabulate_pairs(
+    comparison: Comparison[TopicStrengths], words: Sequence[str], model: CorrelatedTopicModel
+) -> pd.DataFrame:
     """Tabulate the pairs of topics whose correlation over documents differs most between the two collections.
 
     Correlations are those of the topics' relative strengths.
@@ -231,7 +196,7 @@ def tabulate_outliers(
     worst = scores.dropna(subset=["nll"]).sort_values(["nll", "id"], ascending=[False, True]).head(OUTLIERS)
     chosen = system.subset(system.keys["id"].isin(worst["id"]).to_numpy())
     shares = dict(zip(chosen.keys["id"], compute_proportions(chosen.mean, model), strict=True))
-    beginnings = {document.id: shorten(document.text, EXCERPT) for document in texts if document.id in shares}
+    beginnings = read_beginnings(texts, shares)
     rows = [
         (row.id, row.nll, row.words, _format_largest(shares[row.id], words), beginnings[row.id])
         for row in worst.itertuples()
@@ -272,14 +237,9 @@ def compare_latents(
         control_latents,
         latents,
         read=read_strengths,
-        describe=lambda strengths: describe(strengths, resampling),
+        describe=lambda strengths: describe_strengths(strengths, resampling),
         compare=lambda reference, candidate: compare(reference, candidate, model, options, resampling),
-        halves=_split_into_halves,
+        halves=TopicStrengths.halves,
     )
     write_evidence(evidence, compared.result, compared.candidate, texts, scores, inference, resampling)
     return compared.table
-
-
-def _split_into_halves(strengths: TopicStrengths) -> tuple[TopicStrengths, TopicStrengths]:
-    nonempty = strengths.with_words()
-    return nonempty.every_other(0), nonempty.every_other(1)

@@ -32,7 +32,7 @@ import torch
 
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.quasi_newton import History, Metric
-from macroscope.critics.topics.word_counts import Integers, WordCounts, Words
+from macroscope.critics.topics.vocabulary import Integers, WordCounts, Words
 
 Tensor = torch.Tensor
 _ARMIJO = 1e-4

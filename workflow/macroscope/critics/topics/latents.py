@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from macroscope.critics.features import add_score_features
 from macroscope.critics.latents import (
     latents_schema,
     read_latents,
@@ -24,6 +23,7 @@ from macroscope.critics.latents import (
     vector_field,
     vectors_of,
 )
+from macroscope.critics.topic_shares import TopicPosteriors
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import KEYS
 
@@ -41,43 +41,16 @@ LATENTS = latents_schema(
 
 
 @dataclass(frozen=True)
-class TopicStrengths:
+class TopicStrengths(TopicPosteriors):
     """Posteriors over the topic strengths of a collection's documents.
 
     Attributes
     ----------
-    keys
-        `id` and `opening` of each document.
-    words
-        Number of words of the vocabulary in each document.
-    mean
-        Means of the posteriors (documents x dimensions); NaN without words.
     converged
         Whether the inference of each posterior converged.
     """
 
-    keys: pd.DataFrame
-    words: NDArray[np.int64]
-    mean: Array
     converged: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def subset(self, chosen: NDArray[np.bool_]) -> "TopicStrengths":
-        """Return the posteriors of the chosen documents."""
-        if chosen.all():
-            return self
-        return TopicStrengths(self.keys[chosen], self.words[chosen], self.mean[chosen], self.converged[chosen])
-
-    def with_words(self) -> "TopicStrengths":
-        """Return the documents with words of the vocabulary; none if there is only one, too few for a comparison."""
-        has_words = self.words > 0
-        return self.subset(has_words & (has_words.sum() > 1))
-
-    def every_other(self, first: int) -> "TopicStrengths":
-        """Return every second document, from the first (0) or the second (1) on."""
-        return self.subset(np.arange(len(self)) % 2 == first)
 
 
 def read_strengths(path: Path) -> TopicStrengths:
@@ -97,6 +70,4 @@ def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
 def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:
     """Read the features of documents with words of the vocabulary: strengths, and scores."""
     strengths = read_strengths(latents)
-    is_finite = np.isfinite(strengths.mean).all(axis=1)
-    features = DocumentFeatures(strengths.keys[is_finite].reset_index(drop=True), strengths.mean[is_finite])
-    return add_score_features(features, latents, scores)
+    return strengths.features(strengths.mean, latents, scores)

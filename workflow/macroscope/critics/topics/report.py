@@ -7,7 +7,7 @@ import pandas as pd
 
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.critics.numeric_latents import numbers_table
-from macroscope.critics.report_tables import divergence_table, stack_tables, statistics_table
+from macroscope.critics.report_tables import VECTORS, divergence_table, stack_tables, statistics_table
 from macroscope.files import read_json
 from macroscope.phrases import number, shorten
 from macroscope.statistics.tidy import SIGNIFICANT
@@ -19,12 +19,6 @@ CORRELATIONS = {
     "latent_ppl_ratio": ("latent PPL, × real text", 1.0),
     "covariance_discrepancy": ("discrepancy of covariances", 1.0),
     "posterior_resolved": ("variance resolved, %", 100.0),
-}
-VECTORS = {
-    "mmd_squared": ("MMD²", 1.0),
-    "energy_distance": ("energy distance", 1.0),
-    "precision": ("precision", 1.0),
-    "recall": ("recall", 1.0),
 }
 PATCHINESS = {"patchiness": "patchiness of the topics"}
 TEXTS = {

@@ -1,14 +1,20 @@
-"""Scores: latent NLL of each document's topic strengths under N(mu, Sigma) (deng2022 §6, Appendix A)."""
+"""Scores of the critic `topics`: latent NLL under N(mu, Sigma) (deng2022 §6, Appendix A), and its known truth."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import torch
+from scipy.optimize import linear_sum_assignment
 
+from macroscope.corpora.simulated.topics import TopicProcess
 from macroscope.critics.latents import write_scores
 from macroscope.critics.topics.latents import Array, read_posteriors
-from macroscope.critics.topics.model import CorrelatedTopicModel, entropy
+from macroscope.critics.topics.model import LOG_2_PI, CorrelatedTopicModel, entropy
 from macroscope.critics.topics.options import TopicsOptions
+from macroscope.files import read_json, write_json
+from macroscope.statistics.columns import NUMBERS
 
 
 def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
@@ -31,7 +37,7 @@ def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Pat
         Sum over dimensions of 1 - nu^2 (Sigma^-1)_ii: the share of the prior variance that the document's words remove.
         If it is small, posteriors stay near the prior, whatever the document.
     number_patchiness
-        Patchiness of the topics (`patchiness.measure_patchiness`), not in nats.
+        Patchiness of the topics (`projection.measure_patchiness`), not in nats.
     """
     model = CorrelatedTopicModel.load(inference / "model.npz")
     write_scores((_score_batch(*batch, model, options) for batch in read_posteriors(latents)), output, latents)
@@ -53,3 +59,92 @@ def _score_batch(
     if options.convention == "published":
         return scores.assign(nll=at_mean.numpy())
     return scores.assign(nll=nll.numpy(), kl=kl, nll_published=at_mean.numpy())
+
+
+# ---- known truth -----------------------------------------------------------------------------------------------------
+# Known truth of the critic `topics`: theoretical latent PPL of the systems of a simulated corpus.
+#
+# The latent NLL of strengths with mean m and covariance S under N(mu, Sigma) is (d log 2 pi + log |Sigma| + tr(Sigma^-1
+# (S + (m - mu)(m - mu)'))) / 2. It does not depend on the choice of the fixed topic, since changing that is a linear
+# map with determinant 1 or -1.
+
+
+def write_known_truth(process: Path, inference: Path, *, order: str, output: Path) -> None:
+    """Write the theoretical latent PPL of a system of this order, and its definition.
+
+    Parameters
+    ----------
+    process
+        Path of truth/process.json of the corpus.
+    inference
+        Folder of the topic model.
+    order
+        Order of the system: "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.topics`.
+    output
+        Path of a JSON file: latent_ppl of the system's true topic strengths under the fitted prior, or under the
+        process's prior if the numbers of topics differ; basis, its definition in words; and, except for the order
+        "independent", process_latent_ppl, under the process's prior.
+    """
+    truth, model = TopicProcess.load(process), CorrelatedTopicModel.load(inference / "model.npz")
+    own_latent_ppl = compute_latent_ppl(truth, order, truth.mean, truth.covariance)
+    if model.pinned and len(model.topics) == len(truth.names):
+        words = read_json(inference / "vocabulary.json")["words"]
+        matching = match_topics(truth, model, words)
+        result = {
+            "latent_ppl": _per_dimension(*_relative(truth, order, matching[-1], matching[:-1]), *_prior(model)),
+            "basis": "latent PPL of the true topic strengths under the fitted prior, approached by long texts",
+        }
+    else:
+        result = {
+            "latent_ppl": own_latent_ppl,
+            "basis": "latent PPL of the true topic strengths under their own distribution",
+        }
+    if order != "independent":
+        result["process_latent_ppl"] = own_latent_ppl
+    write_json(output, result)
+
+
+def compute_latent_ppl(process: TopicProcess, order: str, mean: Array, covariance: Array) -> float:
+    """Return exp(E[T] / d) of a system's strengths under N(mean, covariance), all relative to the last topic."""
+    topics = len(process.names)
+    moments = _relative(process, order, topics - 1, list(range(topics - 1)))
+    contrast = _contrast(topics, topics - 1, list(range(topics - 1)))
+    return _per_dimension(*moments, contrast @ mean, contrast @ covariance @ contrast.T)
+
+
+def match_topics(process: TopicProcess, model: CorrelatedTopicModel, words: list[str]) -> list[int]:
+    """Match each topic of the model to a topic of the process, by the largest total overlap of their words."""
+    index = {word: number for number, word in enumerate(words)}
+    process_topics = np.zeros((len(process.names), len(words)))
+    for number, word in enumerate(process.words):
+        if word in index:
+            process_topics[:, index[word]] = process.topics[:, number]
+    overlap = np.minimum(model.topics.numpy()[:, None], process_topics[None]).sum(axis=2)
+    return [int(topic) for topic in linear_sum_assignment(-overlap)[1]]
+
+
+def _relative(process: TopicProcess, order: str, pinned: int, others: list[int]) -> tuple[Array, Array]:
+    """Return mean and covariance of the strengths of `others` relative to that of `pinned`."""
+    contrast = _contrast(len(process.names), pinned, others)
+    return contrast @ process.mean, contrast @ process.covariance_of(order) @ contrast.T
+
+
+def _contrast(topics: int, pinned: int, others: list[int]) -> Array:
+    return np.asarray(np.eye(topics)[others] - np.eye(topics)[pinned])
+
+
+def _prior(model: CorrelatedTopicModel) -> tuple[Array, Array]:
+    return model.mean.numpy(), model.covariance.numpy()
+
+
+def _per_dimension(mean: Array, covariance: Array, prior_mean: Array, prior_covariance: Array) -> float:
+    away = mean - prior_mean
+    spread = np.linalg.solve(prior_covariance, covariance + np.outer(away, away))
+    nll = (len(mean) * LOG_2_PI + np.linalg.slogdet(prior_covariance)[1] + np.trace(spread)) / 2
+    return float(np.exp(nll / len(mean)))
+
+
+# ---- statistics ------------------------------------------------------------------------------------------------------
+# Statistics of the patchiness of the topics, a number of the scores; the stage `compare_scores` computes them.
+
+STATISTICS = tuple(replace(statistic, pattern=f"patchiness_{statistic.pattern}") for statistic in NUMBERS)

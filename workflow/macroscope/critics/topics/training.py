@@ -15,8 +15,15 @@ from macroscope.critics.topics.fitting import Fit, Settings, fit
 from macroscope.critics.topics.inference import Convergence, infer_all
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.vocabulary import LATEX_DEBRIS, TOKENIZERS, Limits, Tokenize, build_vocabulary
-from macroscope.critics.topics.word_counts import WordCounts, count_words
+from macroscope.critics.topics.vocabulary import (
+    LATEX_DEBRIS,
+    TOKENIZERS,
+    Limits,
+    Tokenize,
+    WordCounts,
+    build_vocabulary,
+    count_words,
+)
 from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
