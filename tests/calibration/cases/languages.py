@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.topic_shares import describe
 from macroscope.critics.languages.latents import TopicProportions
+from macroscope.critics.topic_shares import describe
 from macroscope.options import Resampling
 
 from ..setting import Case, Run, Setting, list_estimates
