@@ -15,9 +15,9 @@ from _report import peak_megabytes, say, seconds
 from macroscope.corpora.simulated.people import people_process, simulate_stories
 from macroscope.critics.coreference.latents import build_vocabulary
 from macroscope.critics.coreference.prior import ChainModel
+from macroscope.critics.coreference.rules.lexicon import tokenize
 from macroscope.critics.coreference.rules.pronouns import choose_by_sieve, load_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
-from macroscope.critics.coreference.rules.words import tokenize
 from macroscope.critics.coreference.scoring import build_true_chain
 from macroscope.critics.coreference.windows import Chains, Packing
 from macroscope.files import REPOSITORY

@@ -42,7 +42,7 @@ def of_collections(module: str, observes: str) -> Critic:
         statistics=(f"{module}:STATISTICS",),
         stages={
             "project": Stage(
-                "macroscope.critics.clusters.embeddings:project",
+                "macroscope.critics.clusters.projection:project",
                 inputs="texts sentence_vectors? language signature",
                 options="encoder pooling max_tokens precision",
                 model_option="encoder",

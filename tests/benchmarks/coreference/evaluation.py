@@ -14,6 +14,7 @@ from tests.benchmarks.coreference.gold_chains import compute_chain_perplexities,
 from tests.benchmarks.coreference.metrics import Clusters, Score, conll_mean, evaluate
 from tests.benchmarks.coreference.ranker_training import train
 
+from macroscope.critics.coreference.rules.lexicon import add_annotation
 from macroscope.critics.coreference.rules.pronouns import (
     WEIGHTS,
     Choose,
@@ -23,7 +24,6 @@ from macroscope.critics.coreference.rules.pronouns import (
     load_ranker,
 )
 from macroscope.critics.coreference.rules.resolve import resolve_text, resolve_words
-from macroscope.critics.coreference.rules.words import add_annotation
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.natural_language.spacy_pipeline import annotate, pin

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from zlib import crc32
 
-from macroscope.critics.coreference.rules.words import Words
+from macroscope.critics.coreference.rules.lexicon import Words
 from macroscope.errors import MacroscopeError
 from macroscope.readers.archives import open_archive
 

@@ -17,10 +17,17 @@ from tests.benchmarks.coreference.gold import GoldDocument, Span
 
 from macroscope.critics.coreference.rules.detection import PRONOUN, DetectedMention
 from macroscope.critics.coreference.rules.entities import Entity
-from macroscope.critics.coreference.rules.features import list_features, list_new_entity_features, relate
-from macroscope.critics.coreference.rules.pronouns import Choose, PronounContext, Ranker, choose_by_sieve
+from macroscope.critics.coreference.rules.lexicon import Words, tokenize
+from macroscope.critics.coreference.rules.pronouns import (
+    Choose,
+    PronounContext,
+    Ranker,
+    choose_by_sieve,
+    list_features,
+    list_new_entity_features,
+    relate,
+)
 from macroscope.critics.coreference.rules.resolve import resolve_words
-from macroscope.critics.coreference.rules.words import Words, tokenize
 
 ROUNDS = 3
 GAP_WEIGHT = 4

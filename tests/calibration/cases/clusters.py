@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.critics.clusters.scores import latent_nll_rows, score
+from macroscope.critics.clusters.scoring import latent_nll_rows, score
 from macroscope.options import Resampling
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import shares_table

@@ -18,11 +18,11 @@ from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.languages.scoring import mark_words as languages_marks
 from macroscope.critics.narrative.scoring import locate_sentences
 from macroscope.critics.narratives import split_documents
-from macroscope.critics.strings.attribution import Halves
-from macroscope.critics.strings.attribution import mark_words as strings_marks
 from macroscope.critics.strings.estimators import NgramEstimator
-from macroscope.critics.tendencies.attribution import distances, find_repetitions
+from macroscope.critics.strings.scoring import Halves
+from macroscope.critics.strings.scoring import mark_words as strings_marks
 from macroscope.critics.tendencies.latents import PER_TEXT
+from macroscope.critics.tendencies.scoring import distances, find_repetitions
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import locate_words, lower_case_words

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from macroscope import arrays
-from macroscope.critics.clusters import blocks, clustering
+from macroscope.critics.clusters import clustering, kmeans
 from macroscope.critics.clusters.clustering import (
     Clustering,
     choose_number_of_clusters,
@@ -24,7 +24,7 @@ from macroscope.critics.clusters.comparison import (
 )
 from macroscope.critics.clusters.latents import Embeddings
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.critics.clusters.scores import latent_nll_rows, score
+from macroscope.critics.clusters.scoring import latent_nll_rows, score
 from macroscope.errors import MacroscopeError
 from macroscope.options import Resampling
 from macroscope.statistics.divergences import Frontier, divergences, smooth_counts
@@ -282,14 +282,14 @@ def test_one_clustering_for_all_systems(tmp_path):
 
 
 def test_unique_rows_are_counted_exactly(monkeypatch):
-    monkeypatch.setattr(blocks, "ROWS", 7)
+    monkeypatch.setattr(kmeans, "ROWS", 7)
     rng = np.random.default_rng(0)
     sides = [rng.integers(-1, 2, (size, 3)).astype(np.float32) for size in (20, 1, 15)]
     sides[0][sides[0] == 0] = -0.0
-    assert blocks.count_unique_rows(sides) == len(np.unique(np.concatenate(sides), axis=0)) > 10
-    monkeypatch.setattr(blocks, "_hashes", lambda vectors: np.zeros(len(vectors), np.uint64))  # all equal
-    assert blocks.count_unique_rows(sides) == len(np.unique(np.concatenate(sides), axis=0))
-    assert blocks.count_unique_rows([sides[0][:0]]) == 0
+    assert kmeans.count_unique_rows(sides) == len(np.unique(np.concatenate(sides), axis=0)) > 10
+    monkeypatch.setattr(kmeans, "_hashes", lambda vectors: np.zeros(len(vectors), np.uint64))  # all equal
+    assert kmeans.count_unique_rows(sides) == len(np.unique(np.concatenate(sides), axis=0))
+    assert kmeans.count_unique_rows([sides[0][:0]]) == 0
 
 
 @pytest.mark.slow
@@ -297,7 +297,7 @@ def test_blocks_and_files_change_nothing(monkeypatch):
     sides = blobs((30, 20, 10)), blobs((10, 20, 30), seed=1)
     options = OPTIONS.model_copy(update={"normalise": True})
     whole, rows = rows_of(*sides, options)
-    monkeypatch.setattr(blocks, "ROWS", 7)
+    monkeypatch.setattr(kmeans, "ROWS", 7)
     monkeypatch.setattr(arrays, "_MOST_IN_MEMORY", 0)
     again, same = rows_of(*sides, options)
     pd.testing.assert_frame_equal(rows, same)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from macroscope.critics.clusters.embeddings import embed_by_sentences, project
 from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions, read_sentences
+from macroscope.critics.clusters.projection import embed_by_sentences, project
 from macroscope.critics.text_encoder import SentenceEmbedder, TextEncoder, embed_sentences
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 

@@ -2,39 +2,45 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from macroscope.corpora.simulated.articles import sample_section_types
 from macroscope.corpora.simulated.process import SectionProcess, wiki_process
 from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
-from macroscope.critics.coherence.confusion import estimate_confusion, invert_confusion, write_confusion
 from macroscope.critics.coherence.explanation import has_repeating_error, select_repetition
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_batches, read_info, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import Priors, SectionPrior, count_transitions, flatten, step_probabilities
-from macroscope.critics.coherence.scoring import expected_latent_ppl, score
+from macroscope.critics.coherence.scoring import expected_latent_ppl, fit_prior, score
 from macroscope.critics.coherence.sections import get_gold_types, rank_section_types, read_gold_sequences, sample_subset
 from macroscope.critics.coherence.smoothing import Additive, BackOff
+from macroscope.critics.coherence.training import train
 from macroscope.critics.coherence.transitions import build_transition_table
 from macroscope.critics.coherence.validation import (
     calibrate,
     compute_reliability,
     cross_calibrate,
+    estimate_confusion,
     expected_calibration_error,
     fit_temperature,
+    invert_confusion,
+    write_confusion,
 )
 from macroscope.critics.declaration import signature
 from macroscope.critics.text_encoder import batch_by_length
-from macroscope.documents import Document, Section
+from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.files import read_json
 from macroscope.options import Resampling
 from macroscope.statistics.permutation_groups import Permutation
 
-from ...tiny import write_texts_of_lengths
+from ...tiny import simulated_documents, write_encoder, write_texts_of_lengths
 
 TYPES = ("a", "b", "c")
 
@@ -348,3 +354,21 @@ def test_the_example_of_a_repetition_is_the_least_likely_document_with_that_erro
     assert select_repetition(texts, scores, states, prior, 1e-9) == []
     assert has_repeating_error(np.array([0, 1, 1]), prior, 0.05)
     assert not has_repeating_error(np.array([1]), prior, 0.05)
+
+
+def test_a_type_that_only_a_partly_titled_document_has_is_learnt(tmp_path):
+    torch.manual_seed(0)
+    documents = [
+        replace(document, split="valid" if n % 5 == 0 else "train")
+        for n, document in enumerate(simulated_documents("process", 40, 1))
+    ]
+    first, second, *others = documents[1].sections
+    partly = (replace(first, title="9."), replace(second, title=None), *others)
+    documents[1] = replace(documents[1], sections=partly)
+    path = tmp_path / "documents.parquet"
+    write_documents(path, documents, Provenance("c", options={"language": "en"}))
+    options = CoherenceOptions(encoder=str(write_encoder(tmp_path / "encoder")), max_tokens=16, epochs=1)
+    train(path, output=tmp_path / "inference", options=options, seed=1, checkpoints=tmp_path / "checkpoints")
+    assert "9." in read_json(tmp_path / "inference" / "section_types.json")["types"]
+    fit_prior(path, tmp_path / "inference", options=options, output=tmp_path / "prior")
+    assert read_json(tmp_path / "prior" / "validation.json")["documents"] == 8

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.coherence.classification_errors import expected_ppl, explain_by_errors, scale_errors
-from macroscope.critics.coherence.confusion import write_confusion
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import Priors, SectionPrior, count_transitions
+from macroscope.critics.coherence.report import expected_ppl, explain_by_errors, scale_errors
 from macroscope.critics.coherence.smoothing import Additive
+from macroscope.critics.coherence.validation import write_confusion
 from macroscope.critics.findings import Findings
 
 TYPES = ("history", "geography", "economy", "sights")

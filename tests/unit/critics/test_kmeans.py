@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import kmeans_plusplus
 
-from macroscope.critics.clusters import blocks, kmeans
+from macroscope.critics.clusters import kmeans
 from macroscope.critics.clusters.kmeans import assign_nearest, k_means
 
 
@@ -43,10 +43,10 @@ def test_centroids_are_those_of_all_distances(clusters, monkeypatch):
 
 def test_the_number_of_threads_and_other_starts(monkeypatch):
     vectors = vectors_of(20, 60)
-    monkeypatch.setattr(blocks, "_PRODUCTS_IN_PART", 1000)  # many parts
+    monkeypatch.setattr(kmeans, "_PRODUCTS_IN_PART", 1000)  # many parts
     results = []
     for cores in (1, 3):
-        monkeypatch.setattr(blocks, "usable_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(kmeans, "usable_cores", lambda cores=cores: cores)
         results.append(k_means(vectors, 20, 1, seed=1))
     np.testing.assert_array_equal(*results)
     errors = [

@@ -92,7 +92,7 @@ def feature_extractor(critic: Plugin[Critic]) -> FeatureExtractor:
 
 
 def read_features(critic: Plugin[Critic], latents: Path, scores: Path | None, seed: int) -> DocumentFeatures:
-    """Read a critic's features of a system's documents; large collections are subsampled (`critics.features`).
+    """Read a critic's features of a system's documents; large collections are subsampled (`subsample`).
 
     Of a cross-fitted critic, these are its scores: its latents differ from fold to fold.
     """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from macroscope.critics.coreference.name_use import FEATURES, describe_names, find_names, measure_name_mismatch
-from macroscope.critics.coreference.rules.words import tokenize
+from macroscope.critics.coreference.rules.lexicon import tokenize
 from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.declaration import Touch
 from macroscope.systems.perturbation.harmless import move_paragraph_breaks

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -397,3 +398,11 @@ def test_the_prior_describes_its_training_data(scored):
     about = read_json(scored / "prior" / "prior.json")
     assert about["unknown_surfaces"] == 0
     assert about["symbols"] > 10_000
+
+
+def test_one_batch_is_resolved_without_further_processes(tmp_path, monkeypatch):
+    documents = [Document(str(n), "train", None, (Section(None, "Anna met Tom. She liked him."),)) for n in range(3)]
+    write_documents(tmp_path / "documents.parquet", documents, Provenance("x"))
+    monkeypatch.setattr(training, "ProcessPoolExecutor", None)
+    tables = training._resolve_in_parts(tmp_path / "documents.parquet", None, CoreferenceOptions(), 2, tmp_path)
+    assert pa.concat_tables(tables).column("id").to_pylist() == ["0", "1", "2"]

@@ -8,10 +8,9 @@ import pytest
 from macroscope.corpora.simulated.people import people_process, simulate_stories
 from macroscope.critics.coreference.chains import build_chain
 from macroscope.critics.coreference.rules.detection import PRONOUN, Detector
-from macroscope.critics.coreference.rules.lexicon import load_lexicon
+from macroscope.critics.coreference.rules.lexicon import load_lexicon, tokenize
 from macroscope.critics.coreference.rules.pronouns import Ranker, choose_by_sieve, load_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
-from macroscope.critics.coreference.rules.words import tokenize
 from tests.benchmarks.coreference.evaluation import evaluate_resolver
 
 CHOICES = [pytest.param(choose_by_sieve, id="sieve"), pytest.param(load_ranker(), id="learnt")]

@@ -16,12 +16,12 @@ from macroscope.critics.narrative.autoencoder import (
     NoisySentences,
     _load_decoder,
     _special_tokens,
+    infill,
     train_autoencoder,
 )
 from macroscope.critics.narrative.corruption import corrupt
 from macroscope.critics.narrative.detector import new_detector
 from macroscope.critics.narrative.embedding import embed_by_autoencoder, sentence_embedder
-from macroscope.critics.narrative.infilling import infill
 from macroscope.critics.narrative.options import AutoencoderOptions, DetectorOptions, NarrativeOptions
 from macroscope.critics.options import encoding_of
 from macroscope.critics.sentence_vectors import read_corpus_narratives

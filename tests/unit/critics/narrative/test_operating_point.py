@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.narrative.detector import Detector
-from macroscope.critics.narrative.examples import NONE, make_examples
-from macroscope.critics.narrative.known_damage import (
+from macroscope.critics.narrative.evaluation import (
     apply_damage,
     count_detections,
     select_narratives,
     write_operating_point,
 )
+from macroscope.critics.narrative.examples import NONE, make_examples
 from macroscope.critics.narrative.latents import DETECTION_COUNTS
 from macroscope.critics.narrative.operating_point import BINS, choose_operating_point, read_operating_points
 from macroscope.critics.narrative.segments import Segment, SegmentSampling, sample_segments

@@ -50,7 +50,7 @@ CRITIC = Critic(
     plan="plan:ProbingPlan",
     stages={
         "project": Stage(
-            "embeddings:project",
+            "projection:project",
             inputs="texts sentence_vectors? language signature",
             options="encoder pooling max_tokens precision",
             model_option="encoder",

@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from macroscope.critics.clusters.blocks import Vectors, blocks, count_unique_rows, map_blocks, take_rows, threads
-from macroscope.critics.clusters.kmeans import Labels, assign_nearest, k_means
+from macroscope.critics.clusters.kmeans import (
+    Labels,
+    Vectors,
+    assign_nearest,
+    blocks,
+    count_unique_rows,
+    k_means,
+    map_blocks,
+    take_rows,
+    threads,
+)
 from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.files import atomic

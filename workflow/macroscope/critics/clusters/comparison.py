@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.clusters.blocks import blocks, count_unique_rows
 from macroscope.critics.clusters.clustering import Clustering, choose_number_of_clusters, fit, prepare
-from macroscope.critics.clusters.kmeans import Labels
+from macroscope.critics.clusters.kmeans import Labels, blocks, count_unique_rows
 from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
+from macroscope.critics.clusters.scoring import Scores, latent_nll_rows, score
 from macroscope.critics.split_half import compare_with_control
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic

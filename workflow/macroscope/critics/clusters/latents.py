@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from macroscope.critics.clusters.blocks import Vectors, blocks, take_rows
+from macroscope.critics.clusters.kmeans import Vectors, blocks, take_rows
 from macroscope.critics.latents import latents_schema, read_latents, read_vectors, vector_field
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import KEYS

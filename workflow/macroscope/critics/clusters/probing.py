@@ -15,9 +15,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope import __version__
-from macroscope.critics.clusters.blocks import count_unique_rows
 from macroscope.critics.clusters.clustering import fit, prepare
-from macroscope.critics.clusters.kmeans import Labels
+from macroscope.critics.clusters.kmeans import Labels, count_unique_rows
 from macroscope.critics.clusters.latents import Vectors
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.latents import vector_column
@@ -78,7 +77,7 @@ def embed_corpus(documents: Path, *, encoder: str, options: ClustersOptions, out
         Name of the encoder in the only entry of `options.probing`.
     """
     # Encoders and tokenizers are slow to import, and every comparison imports this module for its statistics.
-    from macroscope.critics.clusters.embeddings import join_lines, load_embedding
+    from macroscope.critics.clusters.projection import join_lines, load_embedding
     from macroscope.critics.tendencies.features import count_features
     from macroscope.natural_language.tokens import make_tokenizer
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.critics.coherence.confusion import aggregate_counts
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.smoothing import Additive, Array, BackOff, Sequences, fit_back_off, index_transitions
+from macroscope.critics.coherence.validation import aggregate_counts
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
 
@@ -270,7 +270,7 @@ def fit_priors(
     train, valid
         Section types of each document, as indices into `types`; -1 for validation sections of other types.
     confusion
-        Confusion matrix of the section classifier; see the module `confusion`.
+        Confusion matrix of the section classifier; see the module `validation`.
 
     Raises
     ------

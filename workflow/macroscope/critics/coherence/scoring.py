@@ -16,12 +16,12 @@ import pandas as pd
 from macroscope.corpora.simulated.articles import sample_section_types
 from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.critics.attributions import Attribution, Span, attribution_weight, read_nll_rates, write_attributions
-from macroscope.critics.coherence.confusion import invert_confusion, read_confusion
 from macroscope.critics.coherence.latents import Batch, read_batches, read_info, read_states
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import UNKNOWN, Priors, SectionPrior, fit_priors, flatten, step_probabilities
 from macroscope.critics.coherence.sections import BEGIN, END, read_gold_sequences
 from macroscope.critics.coherence.smoothing import Array
+from macroscope.critics.coherence.validation import invert_confusion, read_confusion
 from macroscope.critics.latents import write_scores
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
@@ -68,7 +68,7 @@ def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path
         -log P_c of the section titles, null if the document has none or unknown ones; as published, of their
         transitions between known types.
     nll_corrected
-        T(x) corrected for classification errors, assuming those of validation sections; see `confusion`.
+        T(x) corrected for classification errors, assuming those of validation sections; see `validation`.
     nll_published with units_published, nll_<prior>
         NLL of the published code; T(x) under the alternative priors; see `prior`.
     count_<name>, of_<name>

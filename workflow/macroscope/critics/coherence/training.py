@@ -13,7 +13,6 @@ from torch.utils.data import Dataset
 from transformers import DataCollatorWithPadding
 
 from macroscope.critics.coherence.classifier import SectionClassifier, encode, load_untrained_classifier
-from macroscope.critics.coherence.confusion import estimate_confusion, write_confusion
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.sections import (
     rank_section_types,
@@ -27,8 +26,10 @@ from macroscope.critics.coherence.validation import (
     check_classifier,
     compute_reliability,
     cross_calibrate,
+    estimate_confusion,
     expected_calibration_error,
     fit_temperature,
+    write_confusion,
 )
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
@@ -48,7 +49,7 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
     Writes into the folder `output`: classifier/ (model and tokenizer); section_types.json (the types, most frequent
     first, and the language of their titles); validation.json (sections, accuracy, temperature, expected calibration
     error); validation_documents.csv (sections, correct: one row per document); reliability.csv; confusion.json (see
-    the module `confusion`).
+    the module `validation`).
 
     Raises
     ------

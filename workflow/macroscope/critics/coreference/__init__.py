@@ -60,7 +60,7 @@ CRITIC = Critic(
     attribution=AttributionScore(
         "latent NLL of the chain", "nats per symbol", "mentions that are unlikely in their context"
     ),
-    commands="commands:COMMANDS",
+    commands="plan:COMMANDS",
     stages={
         "train": Stage(
             "training:train",

@@ -19,8 +19,16 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from macroscope.critics.coreference.rules.lexicon import CONJUNCTION, DETERMINER, PREPOSITION, STOP, VERB, load_lexicon
-from macroscope.critics.coreference.rules.words import Words, tokenize
+from macroscope.critics.coreference.rules.lexicon import (
+    CONJUNCTION,
+    DETERMINER,
+    PREPOSITION,
+    STOP,
+    VERB,
+    Words,
+    load_lexicon,
+    tokenize,
+)
 from macroscope.files import RESOURCES, read_json
 
 WEIGHTS = RESOURCES / "name_weights.json"

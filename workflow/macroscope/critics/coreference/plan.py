@@ -1,12 +1,17 @@
 """Choices of the coreference critic: the mentions that it reads, and what external resolvers are given."""
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from macroscope.corpora.raw_files import retrieved_files
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.coreference.environment import BUNDLED_PIPELINE
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.stage_jobs import CriticPlan, Source, StageJob
+from macroscope.errors import MacroscopeError
 from macroscope.options import TRAIN_SPLIT
 
 EXTERNAL_RESOLVERS = {"fastcoref": 1, "neuralcoref": 1}
@@ -72,3 +77,23 @@ class ResolverPlan(CriticPlan):
     def _options(self, critic: str) -> CoreferenceOptions:
         options: CoreferenceOptions = self.config.critic(critic)
         return options
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+# Command `macroscope critics make-environment`.
+
+
+def make_environment(
+    resolver: Annotated[str, typer.Option(help="Resolver: neuralcoref, or fastcoref.")],
+    output: Annotated[Path, typer.Option(help="Folder of the virtual environment to make.")],
+    pipeline: Annotated[str | None, typer.Option(help="Pipeline of spaCy that neuralcoref will load.")] = None,
+) -> None:
+    """Make the environment of an external resolver, without conda."""
+    from macroscope.critics.coreference.environment import make_environment as run
+
+    if resolver not in EXTERNAL_RESOLVERS:
+        raise MacroscopeError(f"--resolver {resolver}: no such resolver; choose one of {', '.join(EXTERNAL_RESOLVERS)}")
+    run(resolver, output, pipeline)
+
+
+COMMANDS = {"make-environment": make_environment}

@@ -165,7 +165,7 @@ CRITIC = Critic(
             output="detectors/{task}.{detector}",
         ),
         "infill": Stage(
-            "infilling:infill",
+            "autoencoder:infill",
             inputs="documents detector embeddings corrupted autoencoder wordnet? language resampling task",
             options="generation language_pipeline",
             megabytes=8000,

@@ -10,7 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.critics.narrative.checked_segments import CheckedSegment, make_checked_examples, read_lines
-from macroscope.critics.narrative.distractors import Matches, Pool, Replacements, find_best_matches, find_replacements
+from macroscope.critics.narrative.distractors import (
+    BertScore,
+    Matches,
+    Pool,
+    Replacements,
+    find_best_matches,
+    find_replacements,
+)
 from macroscope.critics.narrative.examples import NONE, Examples, make_examples, write_examples
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions, Task
 from macroscope.critics.narrative.segments import (
@@ -21,7 +28,6 @@ from macroscope.critics.narrative.segments import (
     sample_segments,
     segment_sampling,
 )
-from macroscope.critics.narrative.similarity import BertScore
 from macroscope.critics.narratives import Narratives
 from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.documents import SPLITS

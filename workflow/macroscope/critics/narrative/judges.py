@@ -66,7 +66,7 @@ def _fit_scales(
 ) -> dict[str, Scale]:
     """Fit the scales of the incoherence on whole validation narratives."""
     from macroscope.critics.narrative.detector import Detector, read_narratives
-    from macroscope.critics.narrative.known_damage import select_narratives
+    from macroscope.critics.narrative.evaluation import select_narratives
 
     valid = select_narratives(narratives, narratives.of_split("valid"))
     probabilities = {task: read_narratives(Detector.load(judges / task), valid) for task in options.tasks}

@@ -14,9 +14,8 @@ from macroscope.critics.narrative.checked_segments import CheckedSegment, read_l
 from macroscope.critics.narrative.corruption import concatenate, corrupt_for_pretraining, corrupt_splits
 from macroscope.critics.narrative.detector import SEGMENTS_AT_ONCE, Detector, new_detector
 from macroscope.critics.narrative.embedding import sentence_embedder
-from macroscope.critics.narrative.evaluation import evaluate
+from macroscope.critics.narrative.evaluation import evaluate, write_operating_point
 from macroscope.critics.narrative.examples import Examples, read_examples
-from macroscope.critics.narrative.known_damage import write_operating_point
 from macroscope.critics.narrative.latents import TRAINING, WEIGHTS
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
 from macroscope.critics.narrative.segments import HELD_OUT

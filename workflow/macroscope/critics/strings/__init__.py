@@ -82,7 +82,7 @@ CRITIC = Critic(
             output="fits/{system}/{fit}",
         ),
         "attribute": Stage(
-            "attribution:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
+            "scoring:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
         ),
         "overview": Stage("figures:plot"),
         "report": Stage("report:items", inputs="all_evidence"),

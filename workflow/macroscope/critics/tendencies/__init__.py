@@ -86,7 +86,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
-        "attribute": Stage("attribution:attribute", inputs="texts latents control_latents"),
+        "attribute": Stage("scoring:attribute", inputs="texts latents control_latents"),
         "overview": Stage(
             "figures:plot", inputs="all_latents all_evidence", options="training_samples count_permutations"
         ),

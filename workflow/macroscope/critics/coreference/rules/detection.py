@@ -23,8 +23,8 @@ from macroscope.critics.coreference.rules.lexicon import (
     UNKNOWN,
     VERB,
     Lexicon,
+    Words,
 )
-from macroscope.critics.coreference.rules.words import Words
 
 NAME, NOMINAL, PRONOUN, GROUP = range(4)
 """Kind of a mention; a group is two or more names or nouns joined by "and"."""
