@@ -49,7 +49,7 @@ def test_the_profile_leaves_out_critics_whose_packages_are_missing(texts):
 
 
 def test_a_critic_that_is_asked_for_and_lacks_packages(texts):
-    with pytest.raises(MacroscopeError, match=re.escape("--critic topics: it needs the extra 'models', which is not")):
+    with pytest.raises(MacroscopeError, match=re.escape("⟨critic=topics⟩: it needs the extra 'models', which is not")):
         choose(texts, [texts], ["tendencies", "topics"])
 
 

@@ -96,7 +96,7 @@ def test_each_of_several_models_is_a_candidate_unless_there_are_many(tmp_path):
         assert "the texts of people" in table.loc["read as", "reference"]
         assert table.columns.to_list() == ["reference", *(["m0", "m1"] if models == 2 else ["raid"])]
     assert "several models are one candidate: m0 (1), m1 (1), " in table.loc["read as", "raid"]
-    assert "--model-field judges each" in table.loc["read as", "raid"]
+    assert "⟨model_field⟩ judges each" in table.loc["read as", "raid"]
 
 
 @pytest.mark.parametrize("value", [7, ["7"], {"id": "7"}, 7.0])
@@ -117,7 +117,7 @@ def test_the_reference_may_have_another_layout(answers, tmp_path):
 
 
 def test_a_reference_is_required_unless_the_file_has_one(answers):
-    with pytest.raises(MacroscopeError, match=r"all\.jsonl: no texts of people .*--reference-field"):
+    with pytest.raises(MacroscopeError, match=r"all\.jsonl: no texts of people .*⟨reference_field⟩"):
         profiled([], [answers], text="reply")
     with pytest.raises(MacroscopeError, match="no field 'truth'; give the name of another"):
         profiled([], [answers], text="reply", reference="truth")

@@ -73,7 +73,7 @@ def test_shares_are_rounded_and_say_all_or_none_only_if_it_is_so():
 
 def test_languages_that_are_not_clear_or_not_the_requested_are_said():
     (unclear,) = describe_differences(Counter({"?": 9}), {}, None)
-    assert unclear.endswith("They are read as English; give --language.")
+    assert unclear.endswith("They are read as English; give ⟨language⟩.")
     (difference,) = describe_differences(Counter(en=9), {}, "de")
     assert difference == "The texts are read as German, but most of the reference is English."
     assert describe_differences(Counter({"?": 9}), {}, "de") == []
@@ -134,7 +134,7 @@ def test_typesetting_that_differs_is_said():
     (sentence,) = describe_typesetting(straight, {"mine": curly, "same": straight, "yours": curly})
     families = "quotation marks, apostrophes, dashes, ellipses, spaces"
     assert sentence.startswith(f"Typesetting differs from the reference: {families} in mine, yours. ")
-    assert sentence.endswith("--straighten-typography brings both sides to the same kinds.")
+    assert sentence.endswith("⟨straighten_typography⟩ brings both sides to the same kinds.")
     dashed = count_marks(20 * STRAIGHT.replace("...", "…"))
     (sentence,) = describe_typesetting(straight, {"mine": curly, "theirs": dashed})
     assert f": {families} in mine, ellipses in theirs. " in sentence

@@ -157,7 +157,7 @@ def test_damages_are_found_by_critics_with_a_split(tmp_path):
 
 def test_a_requested_critic_needs_a_text_that_it_can_read(tmp_path):
     assert chosen(tmp_path, 40, ["coherence"], titled=3).critics == ["coherence"]
-    with pytest.raises(MacroscopeError, match="--critic coherence: it needs 20 documents with section titles"):
+    with pytest.raises(MacroscopeError, match="⟨critic=coherence⟩: it needs 20 documents with section titles"):
         chosen(tmp_path, 40, ["coherence"])
     with pytest.raises(MacroscopeError, match="did you mean 'coherence'"):
         chosen(tmp_path, 40, ["coherense"])

@@ -73,7 +73,7 @@ def test_a_failure_has_a_reason_and_takes_along_what_needs_it_and_nothing_else(t
     assert watcher.finished == ["good"]
     assert failed.unmade == {"bad.json", "late.json", "later.json"}
     assert "none.parquet" in failed.reason
-    assert describe_failed([failed, failed]) == f"{failed.reason} ({tmp_path}/logs/bad.log)"
+    assert describe_failed([failed, failed], keeps_logs=True) == f"{failed.reason} ({tmp_path}/logs/bad.log)"
     assert not (tmp_path / "late.json").exists()
     assert os.getcwd() != str(tmp_path)
     assert run(tasks, tmp_path)[1].begun == ["bad", "late", "later"]

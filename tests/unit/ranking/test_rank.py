@@ -71,7 +71,7 @@ def test_without_real_texts_systems_have_the_same_order(tmp_path):
     alone, beside = rank([], files, GivenFields(), "en"), rank([real], files, GivenFields(), "en")
     assert alone["system"].tolist() == beside["system"].tolist() == ["s600", "s150", "s40"]
     assert alone["monotony"].mean() == pytest.approx(0)
-    with pytest.raises(UsageError, match="--reference: give real texts, or several systems"):
+    with pytest.raises(UsageError, match="⟨reference⟩: give real texts, or several systems"):
         rank([], files[:1], GivenFields(), "en")
 
 

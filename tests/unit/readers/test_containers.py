@@ -74,7 +74,7 @@ def test_texts_longer_than_any_document(tmp_path, monkeypatch):
             read(tmp_path / name)
     monkeypatch.setattr(parsing, "LONGEST_TEXT", 5)
     (tmp_path / "mine.txt").write_text("A fox ran.")
-    with pytest.raises(MacroscopeError, match=r"mine\.txt: a text of 10 characters, .*--separator"):
+    with pytest.raises(MacroscopeError, match=r"mine\.txt: a text of 10 characters, .*⟨separator⟩"):
         read(tmp_path / "mine.txt")
 
 
@@ -151,7 +151,7 @@ def test_a_table_without_names(tmp_path):
 
 def test_a_table_whose_names_are_unknown_names_them(tmp_path):
     (tmp_path / "mine.csv").write_text("number,story\n1,A fox ran.\n")
-    with pytest.raises(MacroscopeError, match=r"give it with --text-field \(fields of the first line: 'number' 100%"):
+    with pytest.raises(MacroscopeError, match=r"give it with ⟨text_field⟩ \(fields of the first line: 'number' 100%"):
         read(tmp_path / "mine.csv")
 
 
@@ -251,14 +251,14 @@ def test_a_separator_of_texts_that_the_user_names(case, tmp_path):
 
 
 MANY = {
-    "lines": (b"A fox ran.\nIt rained.\n", "2 lines; if it holds several texts, add --separator line"),
+    "lines": (b"A fox ran.\nIt rained.\n", "2 lines; if it holds several texts, add ⟨separator=line⟩"),
     "blocks": (
         b"A fox\nran.\n\nIt rained.\n",
-        "3 lines, 2 blocks between blank lines; .* --separator blank-line or",
+        "3 lines, 2 blocks between blank lines; .* ⟨separator=blank-line⟩ or",
     ),
     "rules": (
         b"A fox ran.\n***\nIt rained.",
-        r"3 lines, 2 parts between lines '\*\*\*'; .* --separator '\*\*\*' or",
+        r"3 lines, 2 parts between lines '\*\*\*'; .* ⟨separator=\*\*\*⟩ or",
     ),
 }
 
@@ -284,7 +284,7 @@ def test_a_folder_whose_files_may_hold_several_texts(files, tmp_path):
     (remark,) = read(tmp_path)[1].source[REMARKS]
     assert remark == (
         f"each file of {tmp_path.name} is read as one text, and {counted} lines; if a file holds several texts, add"
-        " --separator line"
+        " ⟨separator=line⟩"
     )
     provenance = Provenance("c")
     documents = list(read_user_documents([tmp_path], provenance, 0.1, 0.1, Selection(separator="line")))
@@ -292,7 +292,8 @@ def test_a_folder_whose_files_may_hold_several_texts(files, tmp_path):
     assert not any("is read as one text" in remark for remark in provenance.source[REMARKS])
     (tmp_path / "0.txt").write_text("A fox ran.\n\nIt rained.\n" * 15)
     remarks = read(tmp_path)[1].source.get(REMARKS, [])
-    assert [remark.endswith("--separator line or blank-line") for remark in remarks] == [True] * (files < 20)
+    advice = "⟨separator=line⟩ or ⟨separator=blank-line⟩"
+    assert [remark.endswith(advice) for remark in remarks] == [True] * (files < 20)
     (tmp_path / "0.txt").write_text("A fox ran.")
     assert REMARKS not in read(tmp_path)[1].source
 
@@ -379,7 +380,7 @@ def test_the_separator_of_columns_with_unknown_names(separator, tmp_path):
     quoted = [f'"{text[:-1]}, again; and | so."' for text in TEXTS]
     rows = [["Nr", "Tale"], *([str(number), text] for number, text in enumerate(quoted * 20))]
     (tmp_path / "mine.csv").write_text("".join(separator.join(row) + "\n" for row in rows))
-    with pytest.raises(MacroscopeError, match=r"'Nr' 100%, 'Tale' 100%.*, for example --text-field Tale"):
+    with pytest.raises(MacroscopeError, match=r"'Nr' 100%, 'Tale' 100%.*, for example ⟨text_field=Tale⟩"):
         read(tmp_path / "mine.csv")
     provenance = Provenance("test")
     named = Selection(FieldNames(text="Tale"))

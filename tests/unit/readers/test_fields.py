@@ -51,7 +51,7 @@ def test_several_texts_of_a_prompt_in_fields_of_one_name(tmp_path):
         if name == "f.csv":
             pd.DataFrame(records).to_csv(path, index=False)
         with pytest.raises(
-            MacroscopeError, match=r"for example --text-field 'out\*', the 2 texts of each record \(with --join"
+            MacroscopeError, match=r"for example ⟨text_field=out\*⟩, the 2 texts of each record \(with ⟨join⟩"
         ):
             read(path)
         documents_read, provenance = read(path, Selection(FieldNames(text="out*", prompt="ask")))
@@ -85,7 +85,7 @@ def test_a_missing_field_is_named_with_those_found(tmp_path):
     with pytest.raises(MacroscopeError, match=r"line 2 has no field 'b'; .*first 4 lines: 'a' 100%, 'b' 25%"):
         read(path, Selection(FieldNames(text="b")))
     with pytest.raises(
-        MacroscopeError, match=r"give it with --text-field \(fields of the first 4 lines: 'a' 100%, 'b'"
+        MacroscopeError, match=r"give it with ⟨text_field⟩ \(fields of the first 4 lines: 'a' 100%, 'b'"
     ):
         read(path)
     path = write(tmp_path / "f.jsonl", [{"text": "x"}, {"id": 1}])

@@ -110,7 +110,7 @@ def test_a_csv_s_broken_line_is_named(broken, tmp_path):
     [
         (
             {"id": "x"},
-            "the field of the text is not known; give it with --text-field (fields of the first line: 'id' 100%)",
+            "the field of the text is not known; give it with ⟨text_field⟩ (fields of the first line: 'id' 100%)",
         ),
         ({"text": 3}, "line 1: 'text' is a int"),
         ({"sections": "one"}, "line 1: 'sections' is a str"),

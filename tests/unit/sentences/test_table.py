@@ -47,7 +47,7 @@ def test_every_sentence_has_its_place_and_a_lone_one_no_number(tmp_path):
 
 
 def test_a_language_that_the_encoder_does_not_know_is_refused():
-    with pytest.raises(MacroscopeError, match="--language zh: the encoder 'minilm' was trained on English"):
+    with pytest.raises(MacroscopeError, match="⟨language=zh⟩: the encoder 'minilm' was trained on English"):
         make_options("zh")
 
 
@@ -61,7 +61,7 @@ def test_texts_in_another_language_are_named_and_have_no_numbers(caplog):
     judged = without_other_languages(table, "en")
     assert judged["out_of_place"].isna().tolist() == [False, True, True, False]
     assert judged["out_of_order"].isna().tolist() == [False, True, True, False]
-    said = "lm: texts that are not in English, and not judged: y (Chinese); if they are, give --language en"
+    said = "lm: texts that are not in English, and not judged: y (Chinese); if they are, give ⟨language=en⟩"
     assert caplog.messages == [said]
     caplog.clear()
     assert without_other_languages(judged[:1], "en")["out_of_place"].tolist() == [0.1]

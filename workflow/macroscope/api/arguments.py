@@ -12,6 +12,7 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, Union, get_args,
 import numpy as np
 
 from macroscope.errors import MacroscopeError, describe_system_error, nearest
+from macroscope.fields import word_fields
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,6 +26,8 @@ _NAMED: dict[Any, str] = {
     Path: "a path",
     NoneType: "None",
 }
+_ARGUMENTS = {"candidate": "candidates", "critic": "critics", "output": "keep"}
+"""Field -> argument of `compare`, if it has another name."""
 _UNEXPECTED = "got an unexpected keyword argument "
 
 
@@ -56,12 +59,21 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
                 bound.arguments[argument] = convert(value, parameter.annotation, argument)
         try:
             return function(*bound.args, **bound.kwargs)
+        except MacroscopeError as error:
+            error.args = (word_fields(str(error), as_argument),)
+            raise
         except OSError as error:
             if (sentence := describe_system_error(error)) is None:
                 raise
             raise MacroscopeError(sentence) from error
 
     return call
+
+
+def as_argument(name: str, value: str | None) -> str:
+    """Word a field of a message (`macroscope.fields`) as an argument of `compare`."""
+    argument = _ARGUMENTS.get(name, name)
+    return f"`{argument}`" if value is None else f"{argument}={value!r}"
 
 
 def convert(value: Any, annotation: Any, name: str) -> Any:

@@ -5,17 +5,15 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from macroscope.api.arguments import ChosenCritics, checked
-from macroscope.api.inputs import write_sides
-from macroscope.api.messages import translated_errors, without_logs
+from macroscope.api.inputs import named_texts, write_sides
 from macroscope.api.result import Comparison, require_new
 from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
@@ -147,11 +145,9 @@ def compare(
         os.environ.update(caches(folder))
         with device_for_jobs(device):
             plan = run_plan(plan, folder, cores, _tables, _Bar("compare", progress), keeps_logs=keep is not None)
-    except BaseException as error:
+    except BaseException:
         if keep is None or not (folder / run.CONFIG).exists():  # refused before anything ran: the folder was empty
             shutil.rmtree(folder, ignore_errors=True)
-        if keep is None and isinstance(error, MacroscopeError):
-            error.args = (without_logs(str(error), folder),)
         raise
 
     def make_report() -> None:
@@ -213,18 +209,17 @@ def prepare(
     matched_length: bool = False,
 ) -> Plan:
     """Write texts and config into a folder, with the reasons for critics left out; warn of what cannot work."""
-    with translated_errors(folder / _TEXTS) as translate:
+    with named_texts(folder / _TEXTS) as word:
         real, judged = write_sides(reference, candidates, folder / _TEXTS)
         profile, profiles = run.profile_collections(real, judged, given)
-        warn_of_comparison(profile, profiles, translate, requested)
+        warn_of_comparison(profile, profiles, word, requested)
         language = choose_language(profile.languages, requested)
         choice = choose(profile, profiles, critics, language, options)
-        choice = replace(choice, gaps=[_translate(gap, translate) for gap in choice.gaps])
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     plan = run.plan_of(config)
     _require_enough(profile, profiles)
     write_text(folder / run.CONFIG, render_config(config, run.command_of(folder)))
-    table = table_of(profile, profiles).map(translate)
+    table = table_of(profile, profiles).map(word)
     write_output(table.rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
     return plan
 
@@ -243,11 +238,6 @@ def _require_enough(reference: Profile, candidates: Sequence[Profile]) -> None:
             f"{format_count(real, 'real text')} and {mine} to judge: nothing can be told from so few; give at least"
             f" {FEWEST_DOCUMENTS} on each side, and some 50 for a verdict on most differences"
         )
-
-
-def _translate(gap: Gap, translate: Callable[[str], str]) -> Gap:
-    """Return a gap with its explanation in the words of a caller; see `messages.make_translator`."""
-    return gap.model_copy(update={"explanation": translate(gap.explanation)})
 
 
 def _cores(n_jobs: int | None) -> int:

@@ -2,16 +2,21 @@
 
 import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from macroscope.api.arguments import convert
+from macroscope.api.arguments import as_argument, convert
 from macroscope.criticize.inputs import without_suffixes
 from macroscope.errors import MacroscopeError
+from macroscope.fields import word_fields
 from macroscope.options import fit_for_paths
 from macroscope.phrases import format_count
 
+_COLLECTIONS = {"reference": "reference", "candidate": "candidates", "texts": "texts"}
+"""Name of a file that is written for the caller -> argument that it holds."""
 _LONGEST_NAME = 255
 """Largest number of characters of a file's name."""
 
@@ -91,6 +96,37 @@ def write_candidates(candidates: Any, folder: Path) -> list[Path]:
         (given,) = _one_file(write_collection(texts, folder, name), name)
         files.append(given if given.parent == folder else _link(given, folder, name))
     return files
+
+
+@contextmanager
+def named_texts(folder: Path) -> Iterator[Callable[[str], str]]:
+    """Name the caller's texts in errors, not the files that are written for them; yield the function that does so.
+
+    It words fields as arguments, too. Line 2 of the file of a list is its item 1: "reference[1]".
+
+    Parameters
+    ----------
+    folder
+        Folder of the files.
+    """
+    place = re.compile(rf"{re.escape(str(folder.resolve()))}/([\w.-]*\w)(?:, line (\d+))?")
+
+    def name_place(match: re.Match[str]) -> str:
+        path = folder / match[1]
+        if path.is_symlink():
+            return f"{path.readlink()}{f', line {match[2]}' if match[2] else ''}"
+        stem = path.name.removesuffix(".jsonl").removesuffix(".parquet")
+        name = _COLLECTIONS.get(stem, f"candidates[{stem!r}]")
+        return f"{name}[{int(match[2]) - 1}]" if match[2] else name
+
+    def word(message: str) -> str:
+        return word_fields(place.sub(name_place, message), as_argument)
+
+    try:
+        yield word
+    except MacroscopeError as error:
+        error.args = (word(str(error)),)
+        raise
 
 
 def _name_of_file(system: str) -> str:

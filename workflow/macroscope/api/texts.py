@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.api.arguments import checked
-from macroscope.api.inputs import write_collection, write_sides
-from macroscope.api.messages import translated_errors
+from macroscope.api.inputs import named_texts, write_collection, write_sides
 from macroscope.criticize import run
 from macroscope.criticize.checks import LANGUAGES, TEXTS, describe
 from macroscope.criticize.inputs import GivenFields
@@ -68,8 +67,8 @@ def read_texts(
     --------
     >>> macroscope.read_texts("samples.jsonl").text.str.len().describe()  # doctest: +SKIP
     """
-    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder, translated_errors(Path(folder)):
-        files = write_collection(texts, Path(folder), "texts")
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as name, named_texts(folder := Path(name).resolve()):
+        files = write_collection(texts, folder, "texts")
         shares = (run.VALID_SHARE, run.TEST_SHARE)
         fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
         flags = (False, False, separator, straighten_typography, join, keep_wrappers, detokenize)
@@ -114,24 +113,24 @@ def profile(
     MacroscopeError
         If a file cannot be read, or a record is malformed; with file and line.
     """
-    with tempfile.TemporaryDirectory(prefix="macroscope-") as name, translated_errors(Path(name)) as translate:
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as name, named_texts(folder := Path(name).resolve()) as word:
         fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
         flags = (straighten_typography, join, keep_wrappers, detokenize, not isinstance(candidates, Mapping))
         given = GivenFields(*fields, *flags)
-        real, judged = run.profile_collections(*write_sides(reference, candidates, Path(name)), given)
-        warn_of_comparison(real, judged, translate)
-        return table_of(real, judged).map(translate)
+        real, judged = run.profile_collections(*write_sides(reference, candidates, folder), given)
+        warn_of_comparison(real, judged, word)
+        return table_of(real, judged).map(word)
 
 
 def warn_of_comparison(
     reference: Profile,
     candidates: Sequence[Profile],
-    translate: Callable[[str], str],
+    word: Callable[[str], str],
     language: str | None = None,
 ) -> None:
     """Warn in the log of what limits a comparison, as the command line prints it."""
     for sentence in describe((*LANGUAGES, *TEXTS), reference, candidates, language):
-        log.warning("%s", translate(sentence))
+        log.warning("%s", word(sentence))
 
 
 def _row(document: Document) -> Mapping[str, Any]:

@@ -42,6 +42,7 @@ from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage, usage_said
 from macroscope.extras import describe_clash, extra_with, name_command
+from macroscope.fields import as_key, as_option, word_fields
 from macroscope.files import errors_about, require_replaceable
 
 
@@ -106,11 +107,16 @@ class _SafeStream:
 
 
 class _SafeFormatter(logging.Formatter):
-    """A formatter that does the same for log files, which people print."""
+    """A formatter that does the same for log files, which people print, and words the fields of messages."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record."""
-        return escape_controls(super().format(record), kept=_LINES)
+        return escape_controls(_word(super().format(record)), kept=_LINES)
+
+
+def _word(message: str) -> str:
+    """Return a message that names options of the command, or keys of the config from which a job has its options."""
+    return word_fields(message, as_key if "--options" in sys.argv else as_option)
 
 
 @app.callback()
@@ -221,7 +227,7 @@ def _repairable(error: BaseException) -> str | None:
 def _fail(sentence: str, status: int) -> NoReturn:
     if not log.handlers:
         log.addHandler(logging.StreamHandler(sys.stderr))
-    log.error("%s%s", FAILED, sentence)
+    log.error("%s%s", FAILED, _word(sentence))
     sys.exit(status)
 
 

@@ -1,6 +1,7 @@
 """`macroscope criticize`: compare your texts with real ones, in one command."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,6 +100,7 @@ def criticize(
     from macroscope.criticize.profile_table import table_of
     from macroscope.criticize.standard_input import store_standard_input
     from macroscope.execution.limits import require_device
+    from macroscope.fields import as_option, word_all, word_fields
     from macroscope.natural_language.languages import require_code
 
     require_cores(cores)
@@ -113,8 +115,11 @@ def criticize(
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)
     chosen_language = choose_language(profile.languages, language)
-    of_languages, of_texts = (describe(checks, profile, profiles, language) for checks in (LANGUAGES, TEXTS))
-    table = table_of(profile, profiles)
+    as_shown = partial(word_fields, words=as_option)
+    of_languages, of_texts = (
+        [*map(as_shown, describe(checks, profile, profiles, language))] for checks in (LANGUAGES, TEXTS)
+    )
+    table = table_of(profile, profiles).map(as_shown)
     if not json:
         print_profile(table, of_languages, of_texts)
     choice = choose(profile, profiles, critic or [], chosen_language, options)
@@ -124,7 +129,7 @@ def criticize(
     if sensitivity is not None:
         config["cited_sensitivity"] = _require_matrix(sensitivity)
     answer: dict[str, Any] = {
-        "collections": records_of_profiles(profile, profiles),
+        "collections": word_all(records_of_profiles(profile, profiles), as_option),
         "critics": choice.compared(profile),
         "notes": [*of_languages, *of_texts, *choice.reasons],
     }

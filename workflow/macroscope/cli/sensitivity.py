@@ -63,6 +63,7 @@ def sensitivity(
     from macroscope.criticize.run import criticize, require_output
     from macroscope.errors import UsageError
     from macroscope.execution.limits import require_device
+    from macroscope.fields import as_option, word_all, word_fields
     from macroscope.sensitivity import run
 
     require_cores(cores)
@@ -81,12 +82,12 @@ def sensitivity(
             GivenFields(text_field, prompt_field, id_field, None, None, separator, straighten_typography),
         )
         chosen_language = choose_language(profile.languages, language)
-        notes = describe(LANGUAGES, profile, [], language)
-        described = table_of(profile, [])
+        notes = [word_fields(sentence, as_option) for sentence in describe(LANGUAGES, profile, [], language)]
+        described = table_of(profile, []).map(lambda text: word_fields(text, as_option))
         if not json:
             print_profile(described, notes)
         choice = run.choose_critics(profile, critic or [], chosen_language, options)
-        answer = {"collections": records_of(profile, []), "notes": [*notes, *choice.reasons]}
+        answer = {"collections": word_all(records_of(profile, []), as_option), "notes": [*notes, *choice.reasons]}
         if not json:
             print("\n".join([f"\nCritics: {', '.join(choice.critics)}.", *choice.reasons]))
         config, profiles = run.config_of_texts(profile, choice, seed, chosen_language, quick), [profile]

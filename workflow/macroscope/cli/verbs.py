@@ -41,6 +41,14 @@ class Verbs(TyperGroup):
             name_types(command, command.params)
         return command
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a verb; take off the prefix of Pydantic that some versions of typer leave in sentences."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs, one list per heading, with the whole first sentence of each."""
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}

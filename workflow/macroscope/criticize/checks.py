@@ -252,7 +252,7 @@ LANGUAGES = (
         "no clear language",
         "reference",
         _unclear_language,
-        "No language is clear in most texts of {reference} ({real}). They are read as {language}; give --language.",
+        "No language is clear in most texts of {reference} ({real}). They are read as {language}; give ⟨language⟩.",
     ),
     Check(
         "read as another language",
@@ -266,7 +266,7 @@ BEGIN_ALIKE = Check(
     "all",
     _shared_openings,
     "Texts that begin alike count as independent: {each}. If each opening is a prompt, give it: a field 'prompt', or"
-    " --prompt-field.",
+    " ⟨prompt_field⟩.",
     each="{number:,} of {documents:text} of {names}, with {openings:opening}",
 )
 TEXTS = (
@@ -284,7 +284,7 @@ TEXTS = (
         "candidates",
         lambda reference, texts: _typesetting(reference, texts, can_straighten=True),
         "Typesetting differs from the reference: {each}. Critics that count words and marks find that, and it is no"
-        " difference in structure. --straighten-typography brings both sides to the same kinds.",
+        " difference in structure. ⟨straighten_typography⟩ brings both sides to the same kinds.",
         each="{families} in {names}",
     ),
     Check(
@@ -328,7 +328,7 @@ TEXTS = (
         "candidates",
         _other_lengths,
         "The median text has {real:,.0f} words in the reference, and {each}: length alone may tell them apart. Add"
-        " --matched-length, or give texts of one length.",
+        " ⟨matched_length⟩, or give texts of one length.",
         each="{length:,.0f} in {names}",
     ),
     Check(

@@ -13,6 +13,7 @@ from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.critics.options import FOLDS
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.extras import missing_extras, name_command
+from macroscope.fields import name_field
 from macroscope.gaps import Gap, describe_gaps
 from macroscope.models import require_encoder
 from macroscope.natural_language.detection import UNKNOWN, main_language
@@ -196,7 +197,7 @@ def choose(
             limits += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
             gaps += [_skip(name, why, candidate) for candidate, why in refused.items()]
         elif requested:
-            raise MacroscopeError(f"--critic {name}: {unmet.explanation}; {unmet.advice}")
+            raise MacroscopeError(f"{name_field('critic', name)}: {unmet.explanation}; {unmet.advice}")
         else:
             gaps.append(_skip(name, unmet))
     cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]

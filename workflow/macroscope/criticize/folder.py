@@ -64,11 +64,11 @@ def require_ours(path: Path) -> None:
     """
     if path.exists():
         if not path.read_text(encoding="utf-8", errors="replace").startswith(_FIRST_LINE):
-            raise MacroscopeError(f"{path}: not a config that `criticize` wrote; give another --output")
+            raise MacroscopeError(f"{path}: not a config that `criticize` wrote; give another ⟨output⟩")
     elif path.parent.is_dir() and any(path.parent.iterdir()) and not path.with_name(_LOCK).exists():
-        raise MacroscopeError(f"{path.parent}: a folder with other things in it; give a new one as --output")
+        raise MacroscopeError(f"{path.parent}: a folder with other things in it; give a new one as ⟨output⟩")
     elif path.parent.exists() and not path.parent.is_dir():
-        raise MacroscopeError(f"{path.parent}: not a folder; give a new one as --output")
+        raise MacroscopeError(f"{path.parent}: not a folder; give a new one as ⟨output⟩")
 
 
 def _digest(text: str) -> str:
@@ -85,7 +85,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             file.seek(0)
             raise MacroscopeError(
-                f"{folder}: another run is working here (process {file.read()}); wait for it, or give another --output"
+                f"{folder}: another run is working here (process {file.read()}); wait for it, or give another ⟨output⟩"
             ) from None
         file.truncate(0)
         file.write(str(os.getpid()))

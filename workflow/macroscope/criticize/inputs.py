@@ -17,7 +17,7 @@ CORPUS = "reference"
 """Name of the real texts as a corpus."""
 _FLAGS = ("straighten_typography", "join", "keep_wrappers", "detokenize")
 _MOST_MODELS = 12
-"""Largest number of models in a file that are candidates of their own without `--model-field`."""
+"""Largest number of models in a file that are candidates of their own without the field of the model."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _require_people(path: Path, selection: Selection) -> None:
         if path.is_file() and examine(path, selection).has_sides:
             return
     raise UsageError(
-        f"{path}: no texts of people beside those of models; give --reference, or --reference-field for those in the"
+        f"{path}: no texts of people beside those of models; give ⟨reference⟩, or ⟨reference_field⟩ for those in the"
         " same file (docs/no-reference.md says where to find real texts)"
     )
 

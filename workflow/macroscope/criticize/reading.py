@@ -112,4 +112,4 @@ def list_remarks(remarks: Sequence[str], models: Mapping[str, int], selection: S
     if len(models) < 2 or selection.only_model is not None or selection.authors != "models":
         return list(remarks)
     names = ", ".join(f"{name} ({number:,})" for name, number in models.items())
-    return [*remarks, f"texts of several models are one candidate: {names}; --model-field judges each"]
+    return [*remarks, f"texts of several models are one candidate: {names}; ⟨model_field⟩ judges each"]

@@ -67,7 +67,7 @@ def run_plan(
             break
         config = without_failed(plan, failed, wanted)
         if config is None:
-            raise MacroscopeError(describe_failed(failed))
+            raise MacroscopeError(describe_failed(failed, keeps_logs))
         new = config.gaps[len(plan.config.gaps) :]
         watcher.leave_out(new)
         missing = [entry if keeps_logs else entry.model_copy(update={"log": ""}) for entry in new]

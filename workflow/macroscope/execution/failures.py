@@ -36,12 +36,15 @@ class FailedJob:
         return next(_errors(self.folder / self.log), _NO_MESSAGE) if self.log else _NO_MESSAGE
 
 
-def describe_failed(jobs: Iterable[FailedJob]) -> str:
-    """Return the reasons of failed jobs, each once, with its log; at most the first three."""
+def describe_failed(jobs: Iterable[FailedJob], keeps_logs: bool) -> str:
+    """Return the reasons of failed jobs, each once, with its log if it stays; at most the first three."""
     logs_by_reason: dict[str, Path] = {}
     for job in jobs:
         logs_by_reason.setdefault(job.reason, job.folder / job.log)
-    return "; ".join(f"{reason} ({log})" for reason, log in list(logs_by_reason.items())[:_MOST])
+    named = list(logs_by_reason.items())[:_MOST]
+    if keeps_logs:
+        return "; ".join(f"{reason} ({log})" for reason, log in named)
+    return "; ".join([*(reason for reason, _ in named), "give ⟨output⟩ a folder, and the logs stay there"])
 
 
 def failed_jobs(workflow: Any) -> list[FailedJob]:

@@ -52,7 +52,7 @@ def rank(
         sources = make_candidates(candidates, given)
         real_texts, texts = [], {name: read_collection(name, source) for name, source in sources.items()}
         if len(texts) < 2:
-            raise UsageError("--reference: give real texts, or several systems to compare with each other")
+            raise UsageError("⟨reference⟩: give real texts, or several systems to compare with each other")
     language = recognize_language(real_texts, texts, language)
     real = _compute_numbers("the real texts", real_texts, language)[0] if reference else None
     systems = [_compute_numbers(name, documents, language) for name, documents in texts.items()]

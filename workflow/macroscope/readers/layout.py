@@ -1,7 +1,6 @@
 """The layout of a file: its container, its format, and the fields that are taken for the text and the prompt."""
 
 import json
-import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from textwrap import shorten
 from typing import Any
 
 from macroscope.errors import MacroscopeError
+from macroscope.fields import name_field
 from macroscope.readers.containers import find_rows, open_rows
 from macroscope.readers.containers.rows import Rows
 from macroscope.readers.containers.tables import known_names
@@ -108,14 +108,14 @@ def _texts_found(sample: Sequence[Fields]) -> str:
 def _example_of_field(sample: Sequence[Fields], names: Collection[str]) -> str:
     """Return options that name chats, or fields of one name and a number, or the field of the longest texts."""
     if chats := list_chats(sample):
-        options = " or ".join(f"--text-field {shlex.quote(name)}" for name in chats)
+        options = " or ".join(name_field("text_field", name) for name in chats)
         return f", for example {options}, the last answer of each chat"
     paths = [path for path in find_texts(sample) if path.partition(".")[0].partition("[")[0] not in _NO_ANSWERS]
     if pattern := next(filter(None, (number_pattern(path, names) for path in paths)), None):
         number = len(fitting_names(pattern, names))
-        pattern = f"--text-field {shlex.quote(pattern)}"
-        return f", for example {pattern}, the {number} texts of each record (with --join they are parts of one)"
-    return f", for example --text-field {shlex.quote(paths[0])}, the longest texts" if paths else ""
+        example = name_field("text_field", pattern)
+        return f", for example {example}, the {number} texts of each record (with ⟨join⟩ they are parts of one)"
+    return f", for example {name_field('text_field', paths[0])}, the longest texts" if paths else ""
 
 
 def examine(path: Path, selection: Selection) -> Layout:
@@ -171,7 +171,7 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     if given_text is None and not formats:
         keys = f"{fields_found}{_texts_found(sample)}"
         example = _example_of_field(sample, shares)
-        raise UnknownRecords(f"{path}: the field of the text is not known; give it with --text-field ({keys}){example}")
+        raise UnknownRecords(f"{path}: the field of the text is not known; give it with ⟨text_field⟩ ({keys}){example}")
     fmt = _format_of_field(given_text, selection.join) if given_text is not None else formats[0]
     fmt = _with_fields(fmt, selection)
     answers = [answer for row in sample for answer in _answers_if_any(fmt, row)]
@@ -290,7 +290,7 @@ def _answers_if_any(fmt: Format, row: Fields) -> list[Answer]:
 def _rivals(formats: Sequence[Format], sample: Sequence[Fields]) -> Iterator[str]:
     names = list(dict.fromkeys(fmt.describe(sample) for fmt in formats))
     if len(names) > 1:
-        yield f"also possible: {', '.join(names[1:])}; --text-field chooses"
+        yield f"also possible: {', '.join(names[1:])}; ⟨text_field⟩ chooses"
 
 
 def _longer_fields(sample: Sequence[Fields], fmt: Format, answers: Sequence[Answer]) -> Iterator[str]:

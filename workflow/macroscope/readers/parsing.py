@@ -276,7 +276,7 @@ def _require_text(text: str, where: str) -> None:
     if len(text) > LONGEST_TEXT:
         raise MacroscopeError(
             f"{where}: a text of {len(text):,} characters, and no document has more than {LONGEST_TEXT:,}; give its"
-            " documents one by one (of a text file: --separator)"
+            " documents one by one (of a text file: ⟨separator⟩)"
         )
     if (share := text.count("\0") / max(1, len(text))) > _MOST_NULS:
         raise MacroscopeError(

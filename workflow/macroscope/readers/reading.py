@@ -87,7 +87,7 @@ def describe_said(provenance: Provenance) -> list[str]:
     sentences = {
         CUT: f"{counts.get(CUT, 0):,} of {counts.get(STATED, 0):,} texts were cut at a limit, as their records say",
         TOKENISED: f"blanks before punctuation, as in tokenised text, in {counts.get(TOKENISED, 0):,} texts;"
-        " --detokenize removes them",
+        " ⟨detokenize⟩ removes them",
         MENTIONED: f"control tokens within sentences stay, in {counts.get(MENTIONED, 0):,} texts",
     }
     return [sentence for kind, sentence in sentences.items() if counts.get(kind)]

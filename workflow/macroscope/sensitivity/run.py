@@ -80,7 +80,7 @@ def config_of_corpus(
         if not missing_extras(critics()[name].data.extras, parse_options_for_texts(critics()[name], given))
     ]
     if not chosen:
-        raise UsageError("--critic: no critic can run without a further extra; install one, or name a critic")
+        raise UsageError("⟨critic⟩: no critic can run without a further extra; install one, or name a critic")
     shares = {"valid_share": VALID_SHARE, "test_share": TEST_SHARE}
     return {
         "run": RUN,

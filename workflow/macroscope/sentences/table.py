@@ -31,6 +31,7 @@ from macroscope.critics.narrative.sentence_order import OrderModel, gains_of_mov
 from macroscope.critics.narratives import Narratives, split_narratives
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.fields import name_field
 from macroscope.natural_language.detection import UNKNOWN, detect_language
 from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.sentences import split_sentences
@@ -98,7 +99,9 @@ def make_options(language: str, given: GivenOptions | None = None) -> NarrativeO
     options = NarrativeOptions(**options_for_texts(critic, given))
     fit = language_fit(critic.data, options, language)
     if fit.refusals:
-        raise MacroscopeError(f"--language {language}: {'; '.join(fit.refusals)}; give texts in another language")
+        raise MacroscopeError(
+            f"{name_field('language', language)}: {'; '.join(fit.refusals)}; give texts in another language"
+        )
     for limit in fit.limits:
         log.warning("%s", limit)
     return options
@@ -111,11 +114,11 @@ def without_other_languages(table: pd.DataFrame, language: str) -> pd.DataFrame:
     for system, texts in others.groupby("system", sort=False):
         named = [f"{row.document} ({name_of(row.language)})" for row in texts.itertuples()]
         log.warning(
-            "%s: texts that are not in %s, and not judged: %s; if they are, give --language %s",
+            "%s: texts that are not in %s, and not judged: %s; if they are, give %s",
             system,
             name_of(language),
             list_names(named),
-            language,
+            name_field("language", language),
         )
     numbers = ["out_of_place", "out_of_order"]
     return table.assign(**{name: table[name].mask(is_other) for name in numbers})

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError
+from macroscope.fields import name_field
 from macroscope.files import SAVE_AS_UTF8, parse_json
 from macroscope.readers.compression import DAMAGE, open_bytes, raise_broken, read_all
 from macroscope.readers.containers.rows import NumberedRows, Rows
@@ -100,11 +101,11 @@ def describe_lines(path: Path) -> str:
     counted = [(lines, "lines", LINE)]
     if 1 < blocks < lines:
         counted.append((blocks, "blocks between blank lines", BLANK_LINE))
-    counted += [(number + 1, f"parts between lines {rule!r}", f"'{rule}'") for rule, number in rules.most_common(1)]
+    counted += [(number + 1, f"parts between lines {rule!r}", rule) for rule, number in rules.most_common(1)]
     if lines < 2:
         return ""
     numbers = ", ".join(f"{number:,} {name}" for number, name, _ in counted)
-    options = " or ".join(f"--separator {option}" for *_, option in reversed(counted))
+    options = " or ".join(name_field("separator", option) for *_, option in reversed(counted))
     return f"{path.name} is read as one text, and has {numbers}; if it holds several texts, add {options}"
 
 
@@ -120,10 +121,10 @@ def describe_lines_of_folder(folder: Path, files: Sequence[Path]) -> str:
         return ""
     lines = sum(lines for lines, _ in counts)
     first = f"the first {len(counts)}" if len(files) > len(counts) else "those"
-    blank = f" or {BLANK_LINE}" if has_blocks else ""
+    options = " or ".join(name_field("separator", option) for option in (LINE, *([BLANK_LINE] if has_blocks else [])))
     return (
         f"each file of {folder.name} is read as one text, and {first} have {lines:,} lines; if a file holds several"
-        f" texts, add --separator {LINE}{blank}"
+        f" texts, add {options}"
     )
 
 
