@@ -52,6 +52,7 @@ EXAMPLES = {
         ),
         (f"<s> {TEXT}", TEXT),
         ("A fox ran.<|endoftext|>It rained.", "A fox ran.\n\nIt rained."),
+        ("A fox ran . </s> It rained . </s>", "A fox ran . It rained ."),
         ("A text ends with `<|im_end|>` in ChatML.", "A text ends with `<|im_end|>` in ChatML."),
         ("A text ends with <|im_end|> in ChatML, or </s> in Llama 2.",) * 2,
     ],

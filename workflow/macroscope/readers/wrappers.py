@@ -111,17 +111,18 @@ _PLAIN_TEMPLATE = re.compile(
 )
 """A template's string without its special tokens: roles on lines of their own, or before colons."""
 _TOKEN = (
-    r"(?:<\|[\w.:/ -]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:bos|eos|pad|unk|mask|sep|cls|(?:start|end)_of_turn"
-    r"|end_of_utterance)>|\[(?:/?INST|BOS|EOS|PAD|CLS|SEP|MASK)\]|<</?SYS>>)"
+    r"(?:<\|[\w.:/ -]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:bos|eos|pad|sep|cls|(?:start|end)_of_turn"
+    r"|end_of_utterance)>|\[(?:/?INST|BOS|EOS|PAD|CLS|SEP)\]|<</?SYS>>)"
 )
 """Special tokens of the configurations of common tokenizers."""
 TOKEN = re.compile(_TOKEN)
 _END = re.compile(rf"\s*(?:{_TOKEN}\s*)+\Z")
 _START = re.compile(rf"\A\s*(?:{_TOKEN}\s*)+")
 _BETWEEN = re.compile(
-    rf"(?<=[^\s\"'`(]){_TOKEN}(?:\s*{_TOKEN})*\s*|^[ \t]*{_TOKEN}(?:\s*{_TOKEN})*[ \t]*$", re.MULTILINE
+    rf"(?<=[^\s\"'`(]){_TOKEN}(?:\s*{_TOKEN})*\s*|(?<=[.!?] ){_TOKEN} |^[ \t]*{_TOKEN}(?:\s*{_TOKEN})*[ \t]*$",
+    re.MULTILINE,
 )
-"""Tokens right after a word or a sentence, or on lines of their own; in a sentence, they are what it speaks about."""
+"""Tokens right after a word, between sentences, or on lines of their own; others are what a sentence speaks about."""
 
 
 def _without_template(text: str) -> str:
@@ -140,12 +141,13 @@ def _without_turns(text: str) -> str:
 
 
 def _without_tokens(text: str) -> str:
-    text, end = _START.sub("", text), _END.search(text)
-    is_mention = (
-        end and end[0].startswith(" ") and text[: end.start()][-1:].isalnum() and len(TOKEN.findall(end[0])) == 1
-    )
-    text = text if is_mention else _END.sub("", text)
-    return _BETWEEN.sub("\n\n", text) if TOKEN.search(text) else text
+    if not mentions_tokens(text):
+        return text
+    text = _START.sub("", text)
+    if (end := _END.search(text)) is not None:
+        is_mention = end[0].startswith(" ") and text[: end.start()][-1:].isalnum() and len(TOKEN.findall(end[0])) == 1
+        text = text if is_mention else text[: end.start()]
+    return _BETWEEN.sub(lambda match: "" if match[0].endswith(" ") else "\n\n", text)
 
 
 def mentions_tokens(text: str) -> bool:
