@@ -72,11 +72,6 @@ def assign_folds(keys: pd.DataFrame, folds: int) -> tuple[Integers, Integers]:
     -------
     folds, numbers
         Fold of each text, and the number of its prompt in that fold.
-
-    Raises
-    ------
-    MacroscopeError
-        If there are fewer than two prompts per fold.
     """
     prompts = prompt_labels(keys)
     number = int(prompts.max(initial=-1)) + 1

@@ -127,13 +127,7 @@ def add_score_features(features: DocumentFeatures, latents: Path, scores: Path |
 
 
 def read_numeric_features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Read every numeric column of the latents.
-
-    Raises
-    ------
-    MacroscopeError
-        If the latents have no numeric column.
-    """
+    """Read every numeric column of the latents."""
     keys, numbers = read_numbers(latents)
     if not len(numbers.columns):
         raise MacroscopeError(

@@ -228,11 +228,6 @@ def gather(shards_of_latents: Sequence[Path], output: Path) -> None:
     """Concatenate shards in the given order, one row group at a time.
 
     Metadata that are equal in all shards are kept. If the metadata are JSON with "counts", the counts are summed.
-
-    Raises
-    ------
-    MacroscopeError
-        If the metadata of the shards differ in anything but counts.
     """
     files = [open_latents(path) for path in shards_of_latents]
     metadata = [custom_metadata(file) for file in files]

@@ -38,11 +38,6 @@ def check_output(critic: Plugin[Critic], stage: str, given: Mapping[str, Any], o
     ----------
     given
         Arguments of the stage by name.
-
-    Raises
-    ------
-    MacroscopeError
-        If the output is wrong, with the critic, its package and the first fault.
     """
     check = _CHECKS.get(stage)
     if check is None:
@@ -55,13 +50,7 @@ def check_output(critic: Plugin[Critic], stage: str, given: Mapping[str, Any], o
 
 
 def check_statistics(critic: Plugin[Critic], table: "pd.DataFrame") -> None:
-    """Check the table that a stage `compare` returns: its columns, p-values in [0, 1], and ends of intervals.
-
-    Raises
-    ------
-    MacroscopeError
-        If it is wrong, with the critic, its package and the first fault.
-    """
+    """Check the table that a stage `compare` returns: its columns, p-values in [0, 1], and ends of intervals."""
     fault = _fault_of_statistics(table)
     if fault:
         raise MacroscopeError(f"{_stage_name(critic, 'compare')} returned a wrong table: {fault}")

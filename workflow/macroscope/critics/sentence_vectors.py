@@ -48,13 +48,7 @@ class SentenceVectors:
 
     @classmethod
     def read(cls, folder: Path, narratives: Narratives, first: int = 0) -> Narratives:
-        """Add embeddings to narratives, which are those of the folder from number `first` on.
-
-        Raises
-        ------
-        MacroscopeError
-            If the folder has the embeddings of other narratives.
-        """
+        """Add embeddings to narratives, which are those of the folder from number `first` on."""
         index = pq.read_table(folder / cls.INDEX)
         rows = index.slice(first, len(narratives))
         if rows.column("id").to_pylist() != narratives.ids or not np.array_equal(
@@ -85,7 +79,6 @@ class KnownSentences:
 
     @property
     def width(self) -> int:
-        """Return the dimension of a vector."""
         return int(self._vectors.shape[1])
 
     def find(self, sentences: Sequence[str]) -> Integers:

@@ -147,7 +147,6 @@ def _subsample(features: DocumentFeatures, seed: int) -> DocumentFeatures:
 
 
 def collection_statistics(critic: Plugin[Critic]) -> tuple[CollectionStatistic, ...]:
-    """Return the statistics of a critic's permutation test."""
     return tuple(load(where, critic.package) for where in critic.data.collection_statistics)
 
 

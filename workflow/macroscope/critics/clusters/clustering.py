@@ -58,7 +58,6 @@ class Clustering:
 
     @property
     def clusters(self) -> int:
-        """Return the number of clusters K."""
         return self.centroids.shape[1]
 
     def assign(self, vectors: Vectors) -> Labels:

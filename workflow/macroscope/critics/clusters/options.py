@@ -114,11 +114,6 @@ class ClustersOptions(EmbeddingOptions):
         ----------
         place
             Path of these options in the config, for messages.
-
-        Raises
-        ------
-        ValueError
-            If a corpus is missing or repeated, or `halves` and `reference` are both set.
         """
         seen: set[str] = set()
         for number, probing in enumerate(self.probing):

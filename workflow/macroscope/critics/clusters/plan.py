@@ -21,7 +21,6 @@ class ProbingPlan(CriticPlan):
         self.probings = {probing.corpus: probing for probing in self.clustering.probing}
 
     def corpora(self) -> list[str]:
-        """Return the corpora that are probed."""
         return list(self.probings)
 
     def corpora_read(self) -> list[str]:
@@ -52,7 +51,6 @@ class ProbingPlan(CriticPlan):
         return self.clustering.model_copy(update={"probing": [kept]})
 
     def model_options(self, job: StageJob) -> EmbeddingOptions:
-        """Return the options of a job's encoder."""
         return self.probings[job.corpus].encoders[job.keys["encoder"]]
 
     def values(self, job: StageJob) -> Mapping[str, Any]:

@@ -249,13 +249,7 @@ def _r_squared_interval(errors: Array, test_values: Array, resampling: Resamplin
 
 
 def read_probed(path: Path, split: str) -> ProbedTexts:
-    """Read a split of a table of `embed_corpus`, without texts that have no finite embedding.
-
-    Raises
-    ------
-    MacroscopeError
-        If no text of the split has an embedding.
-    """
+    """Read a split of a table of `embed_corpus`, without texts that have no finite embedding."""
     table = pq.read_table(path, filters=[("split", "=", split)])
     column = table.column("embedding").combine_chunks()
     vectors = column.flatten().to_numpy().reshape(len(table), column.type.list_size)

@@ -271,11 +271,6 @@ def fit_priors(
         Section types of each document, as indices into `types`; -1 for validation sections of other types.
     confusion
         Confusion matrix of the section classifier; see the module `validation`.
-
-    Raises
-    ------
-    MacroscopeError
-        If smoothing has to be selected and no candidate gives the validation documents a positive probability.
     """
     names, counts = tuple(types), count_transitions(train, len(types))
     fully_typed = [sequence for sequence in valid if min(sequence) >= 0]

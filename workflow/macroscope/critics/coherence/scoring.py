@@ -132,7 +132,6 @@ def _score_batch(batch: Batch, priors: Priors, correction: Array | None, error_t
 
 
 def _sum_by_document(values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Sum values over the sections of each document."""
     return np.add.reduceat(values.astype(float), np.cumsum(lengths) - lengths)
 
 

@@ -20,13 +20,7 @@ def get_gold_types(document: Document) -> list[str] | None:
 
 
 def read_gold_sequences(path: Path, split: str) -> list[list[str]]:
-    """Read the section types of all fully titled documents of a split.
-
-    Raises
-    ------
-    MacroscopeError
-        If no document of the split has titles on all of its sections.
-    """
+    """Read the section types of all fully titled documents of a split."""
     sequences = [types for document in read_documents(path, split) if (types := get_gold_types(document)) is not None]
     if not sequences:
         raise MacroscopeError(

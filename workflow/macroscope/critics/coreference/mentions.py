@@ -91,13 +91,7 @@ class Resolved:
 
 
 def read_resolved(path: Path) -> Iterator[Resolved]:
-    """Read a file of mentions, one document at a time.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is missing or has another format, or if a mention lacks a value.
-    """
+    """Read a file of mentions, one document at a time."""
     try:
         file = pq.ParquetFile(path)
     except FileNotFoundError:

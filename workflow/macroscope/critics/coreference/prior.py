@@ -215,12 +215,10 @@ class ChainPrior:
 
     @property
     def model(self) -> ChainModel:
-        """Return the model behind the scores."""
         return self.published if self.convention == "published" else self.default
 
     @property
     def index(self) -> dict[str, int]:
-        """Return a mapping from surfaces to their indices."""
         return {surface: number for number, surface in enumerate(self.surfaces)}
 
     @classmethod

@@ -82,11 +82,6 @@ def make_resolver(options: CoreferenceOptions, mentions: Path | None, ids: Itera
     ----------
     ids
         Ids of all documents to look up in the file of mentions.
-
-    Raises
-    ------
-    MacroscopeError
-        By the resolver, if a document is missing in the file of mentions, or occurs twice.
     """
     if options.resolver == "rules":
         choose = choose_by_sieve if options.ranker == "sieve" else load_ranker()

@@ -232,7 +232,6 @@ def write_known_truth(
 
 
 def build_true_chain(story: Story, single: str) -> Chain:
-    """Build the chain of a story from its true mentions."""
     return build_chain(get_true_mentions(story, ""), story.text, single)
 
 

@@ -71,7 +71,6 @@ class Packing:
         return (self.entities(keys, length) << ((length - 1) * self.bits)) | low
 
     def context(self, keys: IntArray) -> IntArray:
-        """Drop the last symbol of n-grams."""
         return keys >> self.bits
 
     def symbols(self, key: int, length: int) -> list[tuple[int, int]]:

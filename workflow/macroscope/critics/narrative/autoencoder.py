@@ -122,11 +122,6 @@ def train_autoencoder(
 
     The folder `output` receives encoder/ (unchanged or trained), decoder/ with its tokenizer, bridge.safetensors,
     training_log.csv and training.json (number of sentences, and number of those cut at `max_tokens`).
-
-    Raises
-    ------
-    MacroscopeError
-        If the train split has fewer than two different sentences.
     """
     launch(processes)
     autoencoder_options = options.autoencoders[name]
@@ -325,11 +320,6 @@ def infill(
     ----------
     wordnet
         Zip of WordNet, for METEOR's synonyms.
-
-    Raises
-    ------
-    MacroscopeError
-        If the test split has no damaged segments.
     """
     narratives = read_corpus_narratives(documents, options.segmenter(language), embeddings)
     test = read_examples(corrupted)[0].get("test")

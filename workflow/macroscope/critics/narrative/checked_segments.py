@@ -128,11 +128,6 @@ def make_checked_examples(
         Narratives of the corpus, which have all sentences of the segments.
     path
         File of the segments, for messages.
-
-    Raises
-    ------
-    MacroscopeError
-        If a segment is of another task, corpus or split.
     """
     numbers = {sentence: number for number, sentence in reversed(list(enumerate(narratives.sentences)))}
     documents = {name: number for number, name in enumerate(narratives.ids)}

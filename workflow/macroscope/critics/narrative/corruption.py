@@ -206,7 +206,6 @@ class _Work:
 
     @property
     def texts(self) -> list[str]:
-        """Return the sentences to be replaced."""
         return [self.narratives.sentences[number] for number in self.numbers]
 
 

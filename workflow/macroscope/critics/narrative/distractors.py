@@ -227,7 +227,6 @@ class _Search:
         return np.sort(waiting[order[rank < self.remaining[requested[order]]]])
 
     def requested(self, queries: Integers) -> Integers:
-        """Return the text of the pool that each sentence requests."""
         return self.matches.numbers[queries, self.rank[queries]]
 
     def assign(self, query: int, text: int) -> None:

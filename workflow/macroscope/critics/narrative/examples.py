@@ -90,7 +90,6 @@ def make_examples(
 
 
 def _length(segment: Segment, task: Task) -> int:
-    """Return the number of sentences of a segment after damage."""
     return segment.length - (len(segment.places) if task == "missing" else 0)
 
 

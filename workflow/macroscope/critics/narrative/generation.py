@@ -53,13 +53,7 @@ class _NoSynonyms:
 
 
 def read_wordnet(archive: Path) -> Any:
-    """Read WordNet from the zip of NLTK's data.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is not such a zip.
-    """
+    """Read WordNet from the zip of NLTK's data."""
     from nltk import data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 

@@ -96,12 +96,10 @@ def measure_incoherence(components: Mapping[str, Array], scales: Mapping[str, Sc
 
 
 def write_scales(scales: Mapping[str, Scale], folder: Path) -> None:
-    """Write the scales into the folder of the judges."""
     write_json(folder / FILE, {name: vars(scale) for name, scale in scales.items()})
 
 
 def read_scales(folder: Path) -> dict[str, Scale]:
-    """Read the scales of the folder of the judges."""
     return {name: Scale(**values) for name, values in read_json(folder / FILE).items()}
 
 

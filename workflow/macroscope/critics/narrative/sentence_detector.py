@@ -41,13 +41,7 @@ class Size:
 
 
 def choose_size(options: DetectorOptions, embedding: int, positions: int) -> Size:
-    """Return the size that the options specify.
-
-    Raises
-    ------
-    MacroscopeError
-        If the width is not a multiple of the number of heads.
-    """
+    """Return the size that the options specify."""
     width = options.width or embedding
     if width % options.heads:
         raise MacroscopeError(

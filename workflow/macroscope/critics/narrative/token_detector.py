@@ -67,13 +67,7 @@ class TokenDetector(nn.Module):
 
 
 def load_encoder(name: str) -> tuple[Any, Any]:
-    """Load encoder and tokenizer by name.
-
-    Raises
-    ------
-    MacroscopeError
-        If the model has no weights, or its tokenizer no [CLS] or [SEP] token.
-    """
+    """Load encoder and tokenizer by name."""
     encoder, tokenizer = load_pretrained_encoder(name)
     if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise MacroscopeError(

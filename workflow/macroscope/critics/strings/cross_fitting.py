@@ -153,7 +153,6 @@ class _Scores:
         return cls((p, q))
 
     def result(self) -> LogProbabilities:
-        """Return the scores so far."""
         return LogProbabilities(*self.logs, fallback_orders=0)
 
     def score(

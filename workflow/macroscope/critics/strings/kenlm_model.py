@@ -29,11 +29,6 @@ def log_probabilities(model: Path, texts: Sequence[str]) -> Array:
     ----------
     model
         ARPA file, or binary file of KenLM's `build_binary`.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file is not such a model.
     """
     import kenlm
 

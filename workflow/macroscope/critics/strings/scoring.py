@@ -43,11 +43,6 @@ class Halves:
 
         Texts of one prompt, or that begin alike, are in one half. If all do, each text counts: nothing in them tells
         pairs.
-
-        Raises
-        ------
-        MacroscopeError
-            If there are fewer than two texts.
         """
         if len(real) < 2:
             raise MacroscopeError(

@@ -102,13 +102,7 @@ def compute_text_numbers(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_token_counts(path: Path) -> TokenCounts:
-    """Read latents and their counts of tokens, of the first text of each prompt; see `critics.latents`.
-
-    Raises
-    ------
-    MacroscopeError
-        If the size of the blocks is missing; see also `critics.latents.open_latents`.
-    """
+    """Read latents and their counts of tokens, of the first text of each prompt; see `critics.latents`."""
     with open_latents(path, LATENTS) as file:
         metadata = file.schema_arrow.metadata or {}
     if BLOCK_KEY not in metadata:

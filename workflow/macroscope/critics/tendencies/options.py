@@ -56,13 +56,7 @@ class TendenciesOptions(PipelineOptions):
     )
 
     def check(self, place: str, config: ConfigView) -> None:
-        """Check that `training_samples` names systems of kind training_texts.
-
-        Raises
-        ------
-        MacroscopeError
-            If a name is not that of such a system.
-        """
+        """Check that `training_samples` names systems of kind training_texts."""
         super().check(place, config)
         names = {name for name, system in config.systems.items() if system.kind == "training_texts"}
         for number, name in enumerate(self.training_samples):

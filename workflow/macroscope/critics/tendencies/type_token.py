@@ -34,7 +34,6 @@ class HeapsFit:
     beta: float
 
     def rate(self, lengths: ArrayLike) -> Array:
-        """Return the expected number of types at each length."""
         return self.alpha * np.asarray(lengths, dtype=float) ** self.beta
 
 

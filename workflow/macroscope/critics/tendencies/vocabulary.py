@@ -55,7 +55,6 @@ class BlockSums:
 
     @cached_property
     def tokens(self) -> float:
-        """Return the number of tokens."""
         return float(self.counts.sum())
 
     @cached_property
@@ -182,7 +181,6 @@ def largest_common_difference(p: Array, q: Array) -> Array:
 
 
 def _tested(options: TendenciesOptions) -> dict[str, TwoSample]:
-    """Return the statistics that are tested by permuting blocks."""
     return {
         "zipf_d_empirical": lambda a, b: distance_between_ranks(a.ranked, b.ranked, options.ranks),
         "zipf_s_difference": lambda a, b: a.exponent - b.exponent,

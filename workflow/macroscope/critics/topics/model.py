@@ -43,7 +43,6 @@ class CorrelatedTopicModel:
 
     @property
     def pinned(self) -> bool:
-        """Return whether the last topic's strength is fixed at 0."""
         return len(self.topics) > self.dimensions
 
     @cached_property
@@ -63,7 +62,6 @@ class CorrelatedTopicModel:
 
     @cached_property
     def log_determinant(self) -> Tensor:
-        """Return the log determinant of the precision."""
         return -2 * self._factor.diagonal().log().sum()
 
     def strengths(self, free: Tensor) -> Tensor:

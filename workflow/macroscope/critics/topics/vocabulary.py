@@ -156,7 +156,6 @@ class WordCounts:
 
     @property
     def totals(self) -> Integers:
-        """Return the number of words of each document."""
         return np.diff(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])[self.starts])
 
     def with_words(self, fewest: int = 1) -> "WordCounts":

@@ -49,7 +49,6 @@ class Entity:
 
     @property
     def last(self) -> DetectedMention:
-        """Return the last mention so far."""
         return self.mentions[-1]
 
     def allows(self, gender: int) -> bool:

@@ -275,5 +275,4 @@ def load_ranker(path: Path = WEIGHTS) -> Ranker:
 
 
 def fingerprint(text: str) -> int:
-    """Return a checksum by which training texts are recognised."""
     return crc32(text.encode())
