@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.strings.comparison import compare, describe
+from macroscope.critics.strings.latents import Texts
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts
 from macroscope.options import Resampling
 
 from ..setting import MEAN, Case, Run, Setting, list_estimates

@@ -6,7 +6,7 @@ import numpy as np
 
 from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import HsmmProcess, hsmm_process, simulate_texts
-from macroscope.critics.synthetic.projection import split_subsequences
+from macroscope.critics.synthetic.latents import split_subsequences
 from macroscope.documents import Section
 from tests.contract.case import Case, Texts
 

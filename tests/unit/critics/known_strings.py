@@ -7,8 +7,8 @@ import numpy as np
 from macroscope.critics.strings.comparison import (
     compare,
 )
+from macroscope.critics.strings.latents import Texts
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts
 from macroscope.document_keys import opening_of
 from macroscope.options import Resampling
 

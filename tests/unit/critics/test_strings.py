@@ -14,7 +14,7 @@ from macroscope.critics.strings.comparison import (
 )
 from macroscope.critics.strings.cross_fitting import score_in_sample
 from macroscope.critics.strings.estimators import NgramEstimator
-from macroscope.critics.strings.texts import project, read_texts
+from macroscope.critics.strings.latents import project, read_texts
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 

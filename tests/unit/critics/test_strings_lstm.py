@@ -8,8 +8,8 @@ from macroscope.critics.strings import CRITIC, lstm
 from macroscope.critics.strings.comparison import compare, compare_latents
 from macroscope.critics.strings.estimators import make_estimator
 from macroscope.critics.strings.fits import fit
+from macroscope.critics.strings.latents import project
 from macroscope.critics.strings.options import LstmOptions, StringsOptions
-from macroscope.critics.strings.texts import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.jobs import resources_of
 from macroscope.systems.tokenizer import train_bpe

@@ -28,51 +28,6 @@ def test_values_of_the_run():
     assert values_of(find_job(plan, "known_truth_coherence"), **where) == {"order": "shuffled", "seed": "3"}
 
 
-def test_inputs_are_files_of_the_system_of_the_control_or_of_all():
-    plan = plan_of([{"corpus": "wiki", "systems": ["mine"], "critics": ["clusters"]}])
-    latents = f"{FOLDER}/clusters/{{corpus}}/latents"
-    inputs = plan.critics.inputs("clusters", "compare")
-    assert inputs.pop("control_latents")(names(corpus="wiki", system="mine")) == (
-        f"{FOLDER}/clusters/wiki/latents/control.parquet"
-    )
-    assert inputs == {"latents": f"{latents}/{{system}}.parquet"}
-    shared = plan_of(
-        [{"corpus": "wiki", "systems": ["mine"], "critics": ["clusters"]}],
-        critics={"clusters": {"clustering": "shared"}},
-    )
-    assert shared.critics.inputs("clusters", "compare")["shared"] == f"{FOLDER}/clusters/{{corpus}}/shared"
-    assert shared.critics.inputs("clusters", "learn_shared")["all_latents"](names(corpus="wiki")) == [
-        f"{FOLDER}/clusters/wiki/latents/{system}.parquet" for system in ("control", "mine")
-    ]
-
-
-def test_outputs_and_logs():
-    plan = plan_of()
-    train, compare = find_job(plan, "train_coherence"), find_job(plan, "compare_strings")
-    assert train.outputs == {OUTPUT: f"{FOLDER}/coherence/{{corpus}}/inference"}
-    assert train.folders == {OUTPUT}
-    assert compare.outputs == {
-        OUTPUT: "results/default/statistics/strings/{corpus}/{system}.csv",
-        "evidence": f"{FOLDER}/strings/{{corpus}}/evidence/{{system}}",
-    }
-    assert compare.folders == {"evidence"}
-    assert train.log("log") == "logs/<run>/train_coherence/{corpus}.log"
-    assert compare.log("tsv") == "logs/<run>/compare_strings/{corpus}/{system}.tsv"
-    assert find_job(plan, "two_sample_test_strings").outputs == {
-        OUTPUT: "results/default/statistics/strings/{corpus}.two_sample_test.csv"
-    }
-
-
-def test_statistics_of_scores_are_a_file_of_their_own_if_the_critic_compares():
-    plan = plan_of()
-    paths = {name: find_job(plan, f"compare_scores_{name}").outputs[OUTPUT] for name in ("coherence", "narrative")}
-    assert paths == {
-        "coherence": "results/default/statistics/coherence/{corpus}/{system}.csv",
-        "narrative": "results/default/statistics/narrative/{corpus}/{system}.scores.csv",
-    }
-    assert "compare_scores_strings" not in {job.name for job in plan.jobs()}  # the critic has no scores
-
-
 def test_two_sample_tests_and_pairs_read_all_systems_of_a_corpus():
     judged = {"corpus": "wiki", "systems": ["mine", "lm"], "critics": ["coherence", "strings"], "pairs": "all"}
     plan = plan_of([judged], statistics={"confidence": 0.9})
@@ -132,15 +87,6 @@ def test_a_stage_reads_its_options_and_a_signed_stage_those_upstream():
 
 
 # ---- shards ----------------------------------------------------------------------------------------------------------
-
-
-def test_without_shards_a_system_is_projected_by_one_job():
-    plan = plan_of()
-    assert not plan.critics.is_sharded
-    job = find_job(plan, "project_strings")
-    assert job.outputs == {OUTPUT: f"{FOLDER}/strings/{{corpus}}/latents/{{system}}.parquet"}
-    assert "texts_shard" not in values_of(job, corpus="wiki", system="mine")
-    assert "gather_strings" not in {job.name for job in plan.jobs()}
 
 
 @pytest.mark.parametrize(("documents", "shards"), [(0, 1), (1, 1), (2000, 1), (2001, 2), (6000, 3)])
@@ -239,14 +185,6 @@ def test_who_knows_a_process_judges_no_other_corpus():
     )
     with pytest.raises(MacroscopeError, match=message):
         plan_of([{"corpus": "wiki", "systems": ["mine"], "critics": ["synthetic"]}])
-
-
-def test_statistics_are_those_of_scores_and_of_comparisons():
-    judged = [{"corpus": "wiki", "systems": ["mine"], "critics": ["coherence", "strings"]}]
-    names = ("coherence", "strings")
-    files = [f"{critic}/wiki/{system}.csv" for critic in names for system in ("control", "mine")]
-    files += [f"{critic}/wiki.two_sample_test.csv" for critic in names]
-    assert plan_of(judged).reporting.critics_statistics() == [f"results/default/statistics/{file}" for file in files]
 
 
 # ---- probing, the clusters critic's own ------------------------------------------------------------------------------

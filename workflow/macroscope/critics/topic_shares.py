@@ -181,14 +181,14 @@ def compare_posteriors(
     """
     sides = reference.with_words(), candidate.with_words()
     rng = np.random.default_rng(resampling.seed)
-    chosen = [side.subset(sample_mask(len(side), options.most_vectors, rng)) for side in sides]
-    real, generated = (vectors(side.mean) for side in chosen)
+    chosen = [texts.subset(sample_mask(len(texts), options.most_vectors, rng)) for texts in sides]
+    real, generated = (vectors(texts.mean) for texts in chosen)
     permutation = build_permutation(chosen[0].keys, chosen[1].keys)
     estimates = [
         *further(real, generated, permutation),
         *compare_vectors(real, generated, options.neighbours, options.permutations, resampling, permutation),
     ]
-    of_reference, of_candidate = (TopicShares(side.keys, shares(side.mean)) for side in sides)
+    of_reference, of_candidate = (TopicShares(texts.keys, shares(texts.mean)) for texts in sides)
     tables = [
         rows_table(estimates, (len(chosen[0]), len(chosen[1])), lambda _: "too few texts"),
         share_divergences(of_reference, of_candidate, options.permutations, resampling),

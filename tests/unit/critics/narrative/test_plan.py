@@ -83,21 +83,6 @@ def test_test_segments_are_of_a_corpus_and_a_task_of_the_config(given, message):
         plan(tasks=["missing"], test_segments=given)
 
 
-def test_a_detector_is_trained_on_the_damage_and_the_embeddings_of_its_corpus():
-    critics_plan = plan()
-    inputs = detect(critics_plan, "judge")
-    assert inputs["documents"] == DOCUMENTS.format("wiki")
-    assert inputs["corrupted"] == f"{OWN}/corrupted/missing.parquet"
-    assert inputs["embeddings"].startswith("results/default/sentences/wiki/")
-    assert inputs["embeddings"].endswith("/split@all")
-    assert "pretrained" not in inputs
-
-
-def test_the_order_is_learned_from_the_embeddings_of_the_judge():
-    embeddings = plan().inputs("narrative", "train")["embeddings"](names(corpus="wiki"))
-    assert embeddings == detect(plan(), "judge")["embeddings"]
-
-
 def vectors_read(critics_plan, system="shuffled", **shard):
     """Return the folder of sentence vectors that the projection of a system reads."""
     given = critics_plan.inputs("narrative", "project")

@@ -9,8 +9,8 @@ import pytest
 from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, hsmm_process, simulate_segments
 from macroscope.critics.synthetic.explanation import explain
+from macroscope.critics.synthetic.latents import UNKNOWN, look_up_states, project
 from macroscope.critics.synthetic.options import SyntheticOptions
-from macroscope.critics.synthetic.projection import UNKNOWN, look_up_states, project
 from macroscope.critics.synthetic.scoring import StateChain, expected_nll, measure_truth, score
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import read_json, write_json

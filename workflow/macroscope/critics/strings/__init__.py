@@ -13,8 +13,8 @@ _ESTIMATE = "estimator model folds most_texts lstm convention"
 CRITIC = Critic(
     options="options:StringsOptions",
     extras={"models": "estimator=lstm", "kenlm": "estimator=kenlm"},
-    latents="texts:LATENTS",
-    features="texts:features",
+    latents="latents:LATENTS",
+    features="latents:features",
     collection_statistics=(
         LARGEST_MEAN_DIFFERENCE,
         "macroscope.statistics.shared_ngrams:compare_by_shared_ngrams",
@@ -61,7 +61,7 @@ CRITIC = Critic(
         "words with a larger surprisal than 98 % of the words of real text",
     ),
     stages={
-        "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
+        "project": Stage("latents:project", inputs="texts signature", megabytes=1000),
         "compare": Stage(
             "comparison:compare_latents",
             inputs="control_latents latents fits? system language resampling checkpoints evidence",

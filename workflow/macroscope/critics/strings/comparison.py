@@ -19,8 +19,8 @@ from macroscope.critics.strings.cross_fitting import LogProbabilities, score_cro
 from macroscope.critics.strings.estimators import make_estimator
 from macroscope.critics.strings.fits import split_half, subsample_latents
 from macroscope.critics.strings.kenlm_model import compare_under_model
+from macroscope.critics.strings.latents import LATENTS, Texts, read_texts
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.natural_language.words import has_stop_words, stop_words

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.strings.estimators import Distribution, Estimator
-from macroscope.critics.strings.texts import Texts
+from macroscope.critics.strings.latents import Texts
 from macroscope.document_keys import split_key
 from macroscope.progress import progress
 from macroscope.statistics.cross_fitted_tests import Folds, Order

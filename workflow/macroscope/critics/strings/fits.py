@@ -17,8 +17,8 @@ import numpy as np
 from macroscope.critics.features import subsample
 from macroscope.critics.strings.cross_fitting import score_cross_fitted, score_in_sample
 from macroscope.critics.strings.estimators import Distribution
+from macroscope.critics.strings.latents import Texts, read_texts
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.files import atomic
 from macroscope.options import Resampling
 from macroscope.statistics.document_features import Array

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.strings.cross_fitting import LogProbabilities
-from macroscope.critics.strings.texts import Texts
+from macroscope.critics.strings.latents import Texts
 from macroscope.errors import MacroscopeError
 from macroscope.options import Resampling
 from macroscope.statistics.document_features import Array

@@ -10,8 +10,8 @@ import numpy as np
 from macroscope.critics.attributions import Array, Attribution, Span, attribution_weight, write_attributions
 from macroscope.critics.features import subsample
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
+from macroscope.critics.strings.latents import Texts, read_texts
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.document_keys import split_key
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError

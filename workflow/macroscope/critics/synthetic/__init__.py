@@ -12,7 +12,7 @@ CRITIC = Critic(
     # No options `criticize`: the process of a user's own texts is unknown.
     known_processes=("hsmm",),
     unmatched="its strings have a fixed number of sub-sequences, and no sentences after which they could be cut",
-    latents="projection:LATENTS",
+    latents="latents:LATENTS",
     observes="the order of sub-sequences",
     statistics=("macroscope.statistics.latent:STATISTICS", "macroscope.statistics.categorical:STATISTICS"),
     quantities={
@@ -41,7 +41,7 @@ CRITIC = Critic(
     ),
     stages={
         "fit_prior": Stage("scoring:measure_truth", inputs="documents process resampling", folder=True),
-        "project": Stage("projection:project", inputs="texts process signature"),
+        "project": Stage("latents:project", inputs="texts process signature"),
         "score": Stage("scoring:score", inputs="latents process", options="invalid_probability"),
         "known_truth": Stage("scoring:write_known_truth", inputs="process order", options="invalid_probability"),
         "explain": Stage("explanation:explain", inputs="texts latents process", folder=True),

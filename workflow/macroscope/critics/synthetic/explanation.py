@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess
-from macroscope.critics.synthetic.projection import UNKNOWN, read_states, split_subsequences
+from macroscope.critics.synthetic.latents import UNKNOWN, read_states, split_subsequences
 from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv

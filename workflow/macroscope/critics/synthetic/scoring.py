@@ -23,8 +23,8 @@ from macroscope.critics.attributions import (
     write_attributions,
 )
 from macroscope.critics.latents import stream_latents, write_scores
+from macroscope.critics.synthetic.latents import LATENTS, UNKNOWN, read_states, split_subsequences
 from macroscope.critics.synthetic.options import SyntheticOptions
-from macroscope.critics.synthetic.projection import LATENTS, UNKNOWN, read_states, split_subsequences
 from macroscope.documents import Collection, Document, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
