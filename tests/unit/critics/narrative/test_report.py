@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.critics.narrative.figures import plot_roc
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, compute_generation_metrics
+from macroscope.critics.narrative.latents import METRICS, ROC
 from macroscope.critics.narrative.report import (
     _generation,
     _written,
@@ -121,3 +123,11 @@ def test_examples_of_generated_sentences_stand_below_each_other(tmp_path):
     table = _written(SimpleNamespace(folder=tmp_path, options=options))
     assert list(table["context"]) == ["tents […]", "tents […]", "boats […]", "boats […]"]
     assert list(table["generated"]) == ["she had a tent .", "she had .", "he was old .", "he rowed ."]
+
+
+def test_each_detector_has_a_colour_of_its_own(tmp_path):
+    pd.DataFrame({"false_positive_rate": [0, 1], "true_positive_rate": [0, 1]}).to_csv(tmp_path / ROC, index=False)
+    metrics = {"of": ["detector"], "metric": ["auc"], "value": [0.5], "ci_low": [0.4], "ci_high": [0.6]}
+    pd.DataFrame(metrics).to_csv(tmp_path / METRICS, index=False)
+    (axes,) = plot_roc({"missing": dict.fromkeys(["judge", "token", "sm"], tmp_path)}).axes
+    assert len({line.get_color() for line in axes.lines[:3]}) == 3

@@ -8,12 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from macroscope.colours import BLUE, GREY, VERMILION
+from macroscope.colours import BLUE, COLOURS, GREY, VERMILION
 from macroscope.critics.divergence_figure import plot_divergences
 from macroscope.critics.findings import Findings
 from macroscope.critics.narrative.latents import METRICS, ROC
 from macroscope.critics.narrative.operating_point import read_operating_points
-from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.report import list_detector_folders
 from macroscope.options import CONTROL
 from macroscope.plotting import add_legend, interval_bars, label_rows, save, style
@@ -44,12 +43,11 @@ def plot_roc(folders: dict[str, dict[str, Path]]) -> Figure:
                 curve = read_csv(folder / ROC)
                 metrics = read_csv(folder / METRICS).set_index(["of", "metric"])
                 area, low, high = metrics.loc[("detector", "auc"), ["value", "ci_low", "ci_high"]]
-                colour = BLUE if name == JUDGE else None
                 axes.plot(
                     curve["false_positive_rate"],
                     curve["true_positive_rate"],
                     ls=LINES[number % len(LINES)],
-                    color=colour,
+                    color=COLOURS[number % len(COLOURS)],
                     label=f"{task}, {name}: AUC {area:.2f} [{low:.2f}, {high:.2f}]",
                 )
             axes.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":")
