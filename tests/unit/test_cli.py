@@ -80,6 +80,15 @@ def test_a_log_that_cannot_be_written_is_no_traceback():
     )
 
 
+def test_a_reader_that_leaves_ends_the_command_without_a_traceback():
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-m", "macroscope", "critics", "list"]
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert done.stderr == ""
+
+
 def test_a_log_replaces_only_logs(command, tmp_path):
     mine, log = tmp_path / "mine.jsonl", tmp_path / "log.txt"
     mine.write_text("a text\n")
@@ -124,7 +133,7 @@ def test_errors_of_the_system_are_one_sentence(command, tmp_path):
 def test_pipes_are_not_arguments_and_the_gate_has_its_own_status(command, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert command("config", "check", tmp_path / "pipe")[0] == 1
-    code, error = command("gate", "--candidate", "results/r", f"--policy={tmp_path / 'pipe'}")
+    code, error = command("gate", "--candidate=r", "--baseline=r", f"--policy={tmp_path / 'pipe'}")
     assert code == 3
     assert error == f"macroscope: error: {tmp_path / 'pipe'}: a pipe, not a file; give the path of a file or folder\n"
 

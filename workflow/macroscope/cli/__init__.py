@@ -8,7 +8,7 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections import deque
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,7 @@ import typer
 
 from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
-from macroscope.cli.flags import LONGEST_PATH, require_paths
+from macroscope.cli.flags import require_paths
 from macroscope.cli.gate import WithoutVerdict, gate
 from macroscope.cli.rank import rank
 from macroscope.cli.reporting import export
@@ -218,10 +218,7 @@ def _repairable(error: BaseException) -> str | None:
         return f"the package {error.name} is not installed; {name_command(extra)}"
     if (sentence := describe_system_error(error)) is not None:
         return sentence
-    if _may_be_of_damage(error) and (damage := _find_damaged_file(sys.argv[1:])) is not None:
-        path, reason = damage
-        return f"{path}: not a readable Parquet file ({reason}); remove it, and run the command again to rebuild it"
-    return None
+    return _describe_damage() if type(error).__module__.startswith("pyarrow") or isinstance(error, OSError) else None
 
 
 def _fail(sentence: str, status: int) -> NoReturn:
@@ -231,38 +228,17 @@ def _fail(sentence: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _may_be_of_damage(error: BaseException) -> bool:
-    """Return whether a damaged Parquet file may have caused an error; errors of the system have a number."""
-    is_arrow = type(error).__module__.startswith("pyarrow")
-    return is_arrow or (isinstance(error, OSError) and error.errno is None)
-
-
-def _find_damaged_file(arguments: Iterable[str]) -> tuple[Path, str] | None:
-    """Return the first damaged Parquet file among a command's arguments, or in a folder among them, and the error.
-
-    Libraries do not name it.
-    """
+def _describe_damage() -> str | None:
+    """Return a sentence about the first damaged Parquet file among the arguments; Arrow's own errors do not name it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    for path in _parquet_files(arguments):
-        try:
-            with pq.ParquetFile(path) as file:
-                for _ in file.iter_batches():
-                    pass
-        except (pa.ArrowException, OSError) as error:
-            return path, str(error).strip().partition("\n")[0]
+    for path in (argument.rpartition("=")[2] for argument in sys.argv[1:]):
+        if path.endswith(".parquet") and os.path.isfile(path):
+            try:
+                with pq.ParquetFile(path) as file:
+                    deque(file.iter_batches(), maxlen=0)
+            except (pa.ArrowException, OSError) as error:
+                advice = "remove it, and run the command again to rebuild it"
+                return str(MacroscopeError(f"{path}: not a readable Parquet file ({error}); {advice}"))
     return None
-
-
-def _parquet_files(arguments: Iterable[str]) -> Iterator[Path]:
-    """Yield the Parquet files that arguments name, as they are or after a name and "="."""
-    for argument in arguments:
-        for text in dict.fromkeys((argument, argument.partition("=")[2])):
-            if not text or len(os.fsencode(text)) > LONGEST_PATH:
-                continue
-            path = Path(text)
-            if path.suffix == ".parquet" and path.is_file():
-                yield path
-            elif path.is_dir():
-                yield from sorted(path.rglob("*.parquet"))

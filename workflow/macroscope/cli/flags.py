@@ -11,7 +11,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from macroscope.errors import MacroscopeError, UsageError, nearest
 from macroscope.execution.limits import Device
-from macroscope.files import require_regular
 from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -139,7 +138,7 @@ def parse_options(model: type[M], text: str) -> M:
         raise UsageError(f"--options, {place}: {first['msg']}{hint}") from None
 
 
-LONGEST_PATH = 1000
+_LONGEST_PATH = 1000
 """Bytes of the longest argument that may be a path; longer ones are options."""
 _OUTPUTS = {"--output": ("",), "--junit": ("",), "--record": ("",), "--log": ("",), "--figure": (".svg", ".pdf")}
 """Flags of what is written -> what the names of its files have behind their values."""
@@ -148,13 +147,11 @@ _TEXTS = ("--candidate", "--reference", "--real")
 
 
 def require_paths(arguments: Sequence[str]) -> None:
-    """Check the paths among arguments, which may stand after a name and "="."""
+    """Check before work begins that outputs are neither texts, nor another argument, nor each other."""
     outputs: dict[str, str] = {}
     inputs: set[str] = set()
     texts: dict[str, str] = {}
     for flag, path in _paths(arguments):
-        if flag != "--log":
-            require_regular(path)
         if flag not in _OUTPUTS:
             inputs.add(os.path.realpath(path))
             if flag in _TEXTS and "gate" not in arguments:  # whose candidate is a run
@@ -182,5 +179,5 @@ def _paths(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
         if sign and name in (*_OUTPUTS, *_TEXTS):
             before, argument, value = name, value, ""
         for path in (argument, value if before not in _OUTPUTS else ""):
-            if path and not path.startswith("--") and len(os.fsencode(path)) <= LONGEST_PATH:
+            if path and not path.startswith("--") and len(os.fsencode(path)) <= _LONGEST_PATH:
                 yield before if before.startswith("--") else "", path
