@@ -190,9 +190,7 @@ def test_cut_texts_are_said(record, cut, tmp_path):
     _, provenance = read(write(tmp_path / "f.jsonl", [record]))
     stated = 2 if "choices" in record else 1
     assert provenance.source.get(SAID, {}) == ({} if cut is None else {STATED: stated} | ({CUT: cut} if cut else {}))
-    assert describe_said(provenance) == [f"{cut} of {stated} texts were cut at a limit, as their records say"] * bool(
-        cut
-    )
+    assert describe_said(provenance) == [f"1 text of {stated} cut at a limit, as the records say"] * bool(cut)
 
 
 def test_a_harness_s_rows_of_several_filters_are_one_text(tmp_path):

@@ -111,7 +111,7 @@ def test_people_s_texts_of_semeval_are_the_reference():
 
 @pytest.mark.parametrize("name", ["chosen", "rejected"])
 def test_a_preference_s_texts_are_named_by_their_field(name, first):
-    with pytest.raises(MacroscopeError, match="--text-field chosen or --text-field rejected, the last answer"):
+    with pytest.raises(MacroscopeError, match="⟨text_field=chosen⟩ or ⟨text_field=rejected⟩, the last answer"):
         read("preferences/train_prefs.jsonl")
     documents, _ = read("preferences/train_prefs.jsonl", fields=FieldNames(text=name))
     assert (len(documents), documents[0].prompt) == (12, WRITE)
@@ -143,9 +143,7 @@ def test_marks_of_markdown_are_no_words(first):
 
 
 def test_cut_texts_are_counted():
-    assert describe_said(read("truncated/responses.jsonl")[1]) == [
-        "9 of 12 texts were cut at a limit, as their records say"
-    ]
+    assert describe_said(read("truncated/responses.jsonl")[1]) == ["9 texts of 12 cut at a limit, as the records say"]
 
 
 def test_a_line_of_writing_prompts_is_a_text_with_the_prompt_beside_it():

@@ -124,7 +124,7 @@ def test_removals_are_counted_per_kind_and_can_be_switched_off(tmp_path):
     documents, provenance = read(tmp_path, texts)
     assert [document.text for document in documents] == ["A fox ran."] * 3 + texts[3:]
     assert ("control tokens", 2, 2) in [(count.filter, count.kept, count.dropped) for count in provenance.counts]
-    assert describe_said(provenance) == ["control tokens within sentences stay, in 1 texts"]
+    assert describe_said(provenance) == ["1 text with control tokens within sentences, which stay"]
     documents, provenance = read(tmp_path, texts, keep_wrappers=True)
     assert [document.text for document in documents] == texts
     assert "control tokens" not in [count.filter for count in provenance.counts]
@@ -142,7 +142,7 @@ def test_tokenised_texts_are_said_and_repaired_on_request(tmp_path):
     documents, provenance = read(tmp_path, [text])
     assert documents[0].text == text
     (sentence,) = describe_said(provenance)
-    assert sentence.endswith("in 1 texts; --detokenize removes them")
+    assert sentence.startswith("1 text with blanks before punctuation")
     documents, provenance = read(tmp_path, [text], detokenize=True)
     assert documents[0].text == 'A fox, the red one, ran. It didn\'t stop. "Come," said Ann (the baker).'
     assert ("blanks before punctuation, as in tokenised text", 1) in [(c.filter, c.dropped) for c in provenance.counts]

@@ -103,20 +103,6 @@ def parse_records(
     provenance: Provenance,
     valid_share: float,
     test_share: float,
-    one_section: bool,
-    may_repeat_ids: bool,
-) -> Iterator[Document]:
-    """Convert records to documents; see `parse_with_records`."""
-    selection = Selection(one_section=one_section)
-    parsed = parse_with_records(records, provenance, valid_share, test_share, may_repeat_ids, selection)
-    return (document for document, _ in parsed)
-
-
-def parse_with_records(
-    records: Iterable["Record"],
-    provenance: Provenance,
-    valid_share: float,
-    test_share: float,
     may_repeat_ids: bool,
     selection: Selection,
 ) -> Iterator[tuple[Document, Record]]:

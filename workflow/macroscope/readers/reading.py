@@ -13,11 +13,12 @@ from typing import Any
 
 from macroscope.documents import Count, Document, Provenance, keep, require_whole_characters
 from macroscope.errors import MacroscopeError
+from macroscope.phrases import format_count
 from macroscope.readers.folders import find_layouts
 from macroscope.readers.formats.declaration import Answer
 from macroscope.readers.formats.table import DOCUMENTS
 from macroscope.readers.layout import Layout
-from macroscope.readers.parsing import CUT, MENTIONED, SAID, STATED, TOKENISED, Record, count_said, parse_with_records
+from macroscope.readers.parsing import CUT, MENTIONED, SAID, STATED, TOKENISED, Record, count_said, parse_records
 from macroscope.readers.paths import MissingField
 from macroscope.readers.selection import Selection
 
@@ -78,19 +79,18 @@ def _parse(
     records: Iterable[Record], provenance: Provenance, valid_share: float, test_share: float, selection: Selection
 ) -> Iterator[tuple[Document, Record]]:
     may_repeat_ids = selection.authors == "models"
-    return parse_with_records(records, provenance, valid_share, test_share, may_repeat_ids, selection)
+    return parse_records(records, provenance, valid_share, test_share, may_repeat_ids, selection)
 
 
 def describe_said(provenance: Provenance) -> list[str]:
     """Return sentences about what stays in texts, and about cut ones."""
     counts = provenance.source.get(SAID, {})
     sentences = {
-        CUT: f"{counts.get(CUT, 0):,} of {counts.get(STATED, 0):,} texts were cut at a limit, as their records say",
-        TOKENISED: f"blanks before punctuation, as in tokenised text, in {counts.get(TOKENISED, 0):,} texts;"
-        " ⟨detokenize⟩ removes them",
-        MENTIONED: f"control tokens within sentences stay, in {counts.get(MENTIONED, 0):,} texts",
+        CUT: f"{{}} of {counts.get(STATED, 0):,} cut at a limit, as the records say",
+        TOKENISED: "{} with blanks before punctuation, as tokenised text has; ⟨detokenize⟩ removes them",
+        MENTIONED: "{} with control tokens within sentences, which stay",
     }
-    return [sentence for kind, sentence in sentences.items() if counts.get(kind)]
+    return [text.format(format_count(counts[kind], "text")) for kind, text in sentences.items() if counts.get(kind)]
 
 
 FileNamer = Callable[[Path], str]

@@ -12,6 +12,7 @@ from macroscope.corpora.provenance import read_origin
 from macroscope.documents import Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.readers.parsing import parse_records
+from macroscope.readers.selection import Selection
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import SystemOptions
@@ -53,10 +54,8 @@ def import_data_set(files: Sequence[Path], output: Path, options: HubSystem, *, 
     source = {"system": system, "folder": folder.name} | read_origin(folder)
     provenance = Provenance(corpus, source, options.model_dump(mode="json"))
     records = read_data_set(folder, options, provenance)
-    documents = parse_records(
-        records, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section, may_repeat_ids=True
-    )
-    if not write_documents(output, (replace(document, split="test") for document in documents), provenance):
+    parsed = parse_records(records, provenance, 0.0, 1.0, True, Selection(one_section=options.one_section))
+    if not write_documents(output, (replace(document, split="test") for document, _ in parsed), provenance):
         raise MacroscopeError(
             f"system {system}: {folder}, split {options.split!r}, contains no usable text; give another split"
         )

@@ -13,6 +13,7 @@ from macroscope.documents import Document, Provenance
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.extras import is_installed, name_command
 from macroscope.readers.parsing import Record, parse_records
+from macroscope.readers.selection import Selection
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
@@ -25,9 +26,8 @@ def read_hub(options: HubCorpus, path: Path, provenance: Provenance, workers: in
     """Stream the documents of one split of a data set, as the source `hub`; see `read_data_set`."""
     provenance.source.update(file=path.name)
     records = read_data_set(path, options, provenance)
-    return parse_records(
-        records, provenance, options.valid_share, options.test_share, options.one_section, may_repeat_ids=False
-    )
+    shares, selection = (options.valid_share, options.test_share), Selection(one_section=options.one_section)
+    return (document for document, _ in parse_records(records, provenance, *shares, False, selection))
 
 
 def read_data_set(folder: Path, data_set: DataSet, provenance: Provenance) -> Iterator[Record]:
