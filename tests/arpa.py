@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.systems.ngram.backoff import UNKNOWN, BackoffModel
+from macroscope.systems.ngram.model import UNKNOWN, BackoffModel
 
 
 def write_arpa(model: BackoffModel, path: Path) -> None:

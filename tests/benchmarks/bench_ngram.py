@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 from _report import peak_megabytes, say, seconds
 
-from macroscope.systems.ngram.backoff import to_backoff_model, write_word_numbers
 from macroscope.systems.ngram.counts import count_ngrams, read_words
 from macroscope.systems.ngram.generation import NgramSampler
-from macroscope.systems.ngram.model import NgramModel, estimate
+from macroscope.systems.ngram.model import NgramModel, estimate, to_backoff_model, write_word_numbers
 
 ORDER, WORDS, VOCABULARY, TEXT = 3, 2_000_000, 50_000, 25
 SAMPLES, MOST = 4000, 200

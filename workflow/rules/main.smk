@@ -5,7 +5,7 @@ import os
 import time
 from contextlib import ExitStack
 
-from macroscope.execution.dates import redate_future_files
+from macroscope.plan.user_files import redate_future_files
 from macroscope.execution.failures import failed_jobs, reasons_of_failure
 from macroscope.execution.job_environment import (
     caches,

@@ -27,7 +27,7 @@ from macroscope.documents import Collection, Document, Provenance, Section, writ
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import locate_words, lower_case_words
 from macroscope.options import CONTROL
-from macroscope.systems.ngram.backoff import words_of
+from macroscope.systems.ngram.model import words_of
 
 from .known_strings import texts_of
 

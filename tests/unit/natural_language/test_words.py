@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.tokens import DictionaryTokens
 from macroscope.natural_language.words import locate_pieces, locate_words, lower_case_words, split_at_spaces, stop_words
-from macroscope.systems.ngram.backoff import words_of
+from macroscope.systems.ngram.model import words_of
 from macroscope.systems.perturbation.pieces import split_words
 
 

@@ -1,6 +1,7 @@
 """The user's files: jobs know them by their content, and their dates do not count."""
 
 import os
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
 from macroscope.plan import user_files
-from macroscope.plan.user_files import UserFiles
+from macroscope.plan.user_files import UserFiles, redate_future_files, require_past
 
 from .plans import find_job, names, plan_of
 
@@ -118,3 +119,30 @@ def test_the_users_files_of_jobs(tmp_path, monkeypatch):
     assert contents("project_coreference")
     assert contents("generate_files") != contents("project_coreference")
     assert contents("project_tendencies") == ""
+
+
+def test_results_of_the_future_are_of_today_in_their_order(tmp_path):
+    dates = {"later": 5e9, "old": 1e9, "sooner": 4e9}
+    for name, date in dates.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (date, date))
+    redate_future_files([str(tmp_path), str(tmp_path / "nowhere")])
+    old, sooner, later = ((tmp_path / name).stat().st_mtime for name in ("old", "sooner", "later"))
+    assert old == 1e9
+    assert time.time() - 60 < sooner < later <= time.time()
+
+
+def test_results_of_today_keep_their_dates(tmp_path):
+    (tmp_path / "a").touch()
+    before = (tmp_path / "a").stat().st_mtime_ns
+    redate_future_files([str(tmp_path)])
+    assert (tmp_path / "a").stat().st_mtime_ns == before
+
+
+def test_a_users_file_of_the_future_is_named(tmp_path):
+    path = tmp_path / "real.jsonl"
+    path.touch()
+    require_past(str(path))
+    os.utime(path, (4e9, 4e9))
+    with pytest.raises(MacroscopeError, match=f"{path}: dated in the future, .*; run `touch {path}`"):
+        require_past(str(path))

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from macroscope.files import CAPTIONS
-from macroscope.reporting.formats import format_number, format_p_value, format_two_decimals
-from macroscope.reporting.latex import escape, to_latex
+from macroscope.reporting.formats import escape, format_number, format_p_value, format_two_decimals, to_latex
 from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.tables import with_adjusted_p_values
 

@@ -27,7 +27,7 @@ from macroscope.options import CONTROL
 from macroscope.plan import Plan, config_of_run
 from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
-from macroscope.reporting.latex import to_latex
+from macroscope.reporting.formats import to_latex
 from macroscope.reporting.reader.index import CriticScores
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import build_scorecards, format_cell

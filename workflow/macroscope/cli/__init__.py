@@ -39,8 +39,8 @@ from macroscope.errors import (
     escape_controls,
 )
 from macroscope.execution.job_environment import keep_package_clean, quiet
+from macroscope.execution.limits import say_usage, usage_said
 from macroscope.execution.orphans import end_with_snakemake
-from macroscope.execution.resource_usage import say_usage, usage_said
 from macroscope.extras import describe_clash, extra_with, name_command
 from macroscope.fields import as_key, as_option, word_fields
 from macroscope.files import errors_about, require_replaceable

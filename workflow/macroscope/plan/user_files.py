@@ -4,6 +4,7 @@ Copies with `cp -p`, `rsync -a` or `tar` keep old times, and other clocks give f
 is a parameter of each rule that reads such a file, and the workflow ignores its time.
 """
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError
-from macroscope.execution.dates import require_past
 from macroscope.files import read_json, write_json
 from macroscope.jobs import Job
 from macroscope.stages import Function, Wildcards
@@ -174,3 +174,34 @@ def _content(path: str) -> str:
             return file_digest(stream, lambda: blake2b(digest_size=16)).hexdigest()
     except OSError as error:
         raise MacroscopeError(f"{path}: cannot be read ({error.strerror}); give a file that can") from None
+
+
+log = logging.getLogger("macroscope")
+
+_STEP = 1000
+"""Nanoseconds between the new dates of files, which keep their order; Snakemake compares microseconds."""
+
+
+def redate_future_files(folders: Iterable[str]) -> None:
+    """Date files that are dated in the future to now, in their order."""
+    now = time.time_ns()
+    paths = (Path(root, name) for folder in folders for root, _, names in os.walk(folder) for name in names)
+    future = sorted((date, path) for path in paths if (date := path.lstat().st_mtime_ns) > now)
+    for number, (_, path) in enumerate(future, 1):
+        date = now - _STEP * (len(future) - number)
+        os.utime(path, ns=(date, date), follow_symlinks=False)
+    if future:
+        others = f" and {len(future) - 1} more" if len(future) > 1 else ""
+        log.warning("%s%s: dated in the future; from now on, of today", future[0][1], others)
+
+
+def require_past(path: str) -> None:
+    """Check that a file of the user is not dated in the future, which Snakemake takes for a fault of the clocks.
+
+    Raises
+    ------
+    MacroscopeError
+        If it is.
+    """
+    if os.path.getmtime(path) > time.time():
+        raise MacroscopeError(f"{path}: dated in the future, so that its results count as old; run `touch {path}`")

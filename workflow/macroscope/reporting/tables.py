@@ -13,7 +13,7 @@ from macroscope.files import atomic
 from macroscope.gaps import write_missing
 from macroscope.reporting import human_documents, matched_length, scorecard
 from macroscope.reporting.data_sources import data_sources_table
-from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate
+from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate, to_latex
 from macroscope.reporting.headline import ChapterKey, display_headline, find_unusable, headline_table, latent_measure
 from macroscope.reporting.human import (
     FILE,
@@ -25,7 +25,6 @@ from macroscope.reporting.human import (
     select_measures,
 )
 from macroscope.reporting.human_documents import documents_table
-from macroscope.reporting.latex import to_latex
 from macroscope.reporting.matched_length import matched_lengths_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table

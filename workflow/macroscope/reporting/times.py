@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.execution.resource_usage import usage_said
+from macroscope.execution.limits import usage_said
 
 COLUMNS = ["jobs", "seconds", "longest", "cpu_seconds", "megabytes"]
 _SHOWN = 12

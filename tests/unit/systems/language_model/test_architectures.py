@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 import macroscope.systems.language_model.architectures  # noqa: F401 - registers them with transformers
 from macroscope.models import resolve
-from macroscope.systems.language_model.architectures.gated_cnn import NormedWeight
+from macroscope.systems.language_model.architectures.recurrent import NormedWeight
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.options import Ancestral, BeamSampling
 from macroscope.systems.language_model.sampler import Request, TokenSampler

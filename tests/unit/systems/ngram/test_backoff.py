@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from macroscope.critics.strings.estimators import NgramEstimator
-from macroscope.systems.ngram import backoff
-from macroscope.systems.ngram.backoff import to_backoff_model, words_of
+from macroscope.systems.ngram import model as backoff
 from macroscope.systems.ngram.counts import MISSING
+from macroscope.systems.ngram.model import to_backoff_model, words_of
 
 from ....arpa import write_arpa
 from .test_model import TOY0, model_of, random_texts

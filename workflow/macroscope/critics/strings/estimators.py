@@ -11,9 +11,8 @@ import numpy as np
 
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.statistics.document_features import Array
-from macroscope.systems.ngram.backoff import BEGINNING, END, BackoffModel, to_backoff_model, words_of
 from macroscope.systems.ngram.counts import MISSING, Integers, Words, count_ngrams
-from macroscope.systems.ngram.model import estimate
+from macroscope.systems.ngram.model import BEGINNING, END, BackoffModel, estimate, to_backoff_model, words_of
 
 _SMALL_CHARACTERS = 10_000_000
 MIN_BACKOFF = -3.0

@@ -17,7 +17,7 @@ from macroscope.options import Resampling
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.latent import compare_scores
 from macroscope.statistics.tidy import ROWS
-from macroscope.systems.ngram.backoff import words_of
+from macroscope.systems.ngram.model import words_of
 
 LN10 = float(np.log(10))
 

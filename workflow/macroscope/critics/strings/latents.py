@@ -18,7 +18,7 @@ from macroscope.critics.latents import key_columns, latents_schema, read_latents
 from macroscope.documents import Collection, Document
 from macroscope.natural_language.words import lower_case_words
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.systems.ngram.backoff import words_of
+from macroscope.systems.ngram.model import words_of
 
 LATENTS = latents_schema(pa.field("text", pa.string(), nullable=False), pa.field("words", pa.int32(), nullable=False))
 

@@ -16,7 +16,7 @@ from macroscope.document_keys import split_key
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import locate_pieces
-from macroscope.systems.ngram.backoff import BETWEEN_SPACES, SYMBOLS, words_of
+from macroscope.systems.ngram.model import BETWEEN_SPACES, SYMBOLS, words_of
 
 RARER = 0.98
 """Quantile of the surprisal of real text's words above which a word is marked."""

@@ -16,9 +16,8 @@ from macroscope.documents import read_documents
 from macroscope.files import atomic, read_json, scratch_folder, write_json
 from macroscope.systems.formats import read_training_texts
 from macroscope.systems.ngram import NgramSystem
-from macroscope.systems.ngram.backoff import to_backoff_model, write_word_numbers
 from macroscope.systems.ngram.counts import Trie, count_ngrams, read_trie, read_words
-from macroscope.systems.ngram.model import estimate
+from macroscope.systems.ngram.model import estimate, to_backoff_model, write_word_numbers
 from macroscope.systems.tokenizer import split_words
 
 log = logging.getLogger("macroscope")

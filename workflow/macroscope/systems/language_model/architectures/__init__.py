@@ -9,14 +9,18 @@ loaded, measured and sampled like other models. The LSTM and the gated CNN carry
 
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from macroscope.systems.language_model.architectures.gated_cnn import GatedCnnConfig, GatedCnnForCausalLM
 from macroscope.systems.language_model.architectures.gpt2_variants import (
     AdaptiveGpt2Config,
     AdaptiveGpt2ForCausalLM,
     FairseqConfig,
     FairseqForCausalLM,
 )
-from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
+from macroscope.systems.language_model.architectures.recurrent import (
+    GatedCnnConfig,
+    GatedCnnForCausalLM,
+    LstmConfig,
+    LstmForCausalLM,
+)
 
 for _config, _model in (
     (LstmConfig, LstmForCausalLM),
