@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from macroscope.systems.perturbation.steps import DAMAGES
+from macroscope.systems.perturbation import DAMAGES
 
 from macroscope.critics.attributions import read_scores
 from macroscope.critics.latents import read_numbers
