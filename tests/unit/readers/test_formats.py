@@ -77,6 +77,21 @@ LINES = {
     "conversations of a Claude export": (claude_conversation, "s", PROMPTS),
     "message trees of OpenAssistant": (openassistant_tree, "s", PROMPTS),
     "turns of UltraChat": (lambda n: {"id": f"s{n}", "data": [PROMPTS[n], TEXTS[n]]}, "s", PROMPTS),
+    "responses of Anthropic": (
+        lambda n: {
+            "type": "message",
+            "role": "assistant",
+            "id": f"s{n}",
+            "content": [{"type": "text", "text": TEXTS[n]}],
+        },
+        "s",
+        None,
+    ),
+    "completions of several models": (
+        lambda n: {"instruction": PROMPTS[n], "completions": [{"model": "a", "response": TEXTS[n]}]},
+        "lines",
+        PROMPTS,
+    ),
     "results of promptfoo": (
         lambda n: {"promptIdx": 0, "testIdx": n, "prompt": {"raw": PROMPTS[n]}, "response": {"output": TEXTS[n]}},
         "numbers",
@@ -165,6 +180,12 @@ def test_texts_of_two_models_in_a_record(tmp_path):
     documents_read, provenance = read(write(tmp_path / "f.jsonl", [record]))
     assert documents_read == [("f.jsonl-1", PROMPTS[0], TEXTS[0]), ("f.jsonl-1-2", PROMPTS[0], TEXTS[1])]
     assert provenance.source[MODELS] == {"a": 1, "b": 1}
+
+
+def test_texts_of_several_models_in_a_list(tmp_path):
+    completions = [{"model": name, "response": text} for name, text in zip("ab", TEXTS, strict=True)]
+    path = write(tmp_path / "f.jsonl", [{"instruction": PROMPTS[0], "completions": completions}])
+    assert read(path, Selection(only_model="b"))[0] == [("f.jsonl-1", PROMPTS[0], TEXTS[1])]
 
 
 def test_people_s_texts_beside_a_model_s_are_no_candidate(tmp_path):

@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 
 from macroscope.readers.paths import parse_if_json
 
-_ANSWERING = frozenset(("assistant", "gpt", "model", "chatgpt", "bing", "bard", "ai", "bot", "false"))
+_ANSWERING = frozenset(
+    ("assistant", "gpt", "model", "chatgpt", "bing", "bard", "ai", "bot", "chatbot", "agent", "llm", "false")
+)
 """Roles whose messages are answers; "false" is that of `is_user`."""
 _ROLES = ("role", "from", "sender", "is_user")
 _CONTENTS = ("content", "text", "value", "parts", "answer", "mes", "message", "output", "response", "completion")

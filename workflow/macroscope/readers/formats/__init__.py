@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from macroscope.readers.formats.declaration import Fields, Format, has_marks
 from macroscope.readers.formats.table import CHAT, FORMATS
-from macroscope.readers.messages import as_messages
+from macroscope.readers.messages import as_messages, split_chat
 from macroscope.readers.paths import get
 
 __all__ = ["FORMATS", "find_formats", "find_records", "list_chats"]
@@ -26,8 +26,9 @@ def find_formats(records: Sequence[Fields]) -> list[Format]:
 
 
 def list_chats(records: Sequence[Fields]) -> list[str]:
-    """List the fields of the first record that hold chats."""
-    return [name for record in records[:1] for name, value in record.items() if as_messages(value)]
+    """List the fields of the first record that hold chats with an answer."""
+    chats = ((name, as_messages(value)) for record in records[:1] for name, value in record.items())
+    return [name for name, messages in chats if split_chat(messages).text]
 
 
 def find_records(content: Mapping[str, object]) -> Sequence[object] | None:

@@ -184,7 +184,9 @@ def _read(fmt: Format, record: Fields) -> Iterator[Answer]:
         turns = [(0, Turn(None, fmt.join.join(pieces) or None, None))]
     turns = turns or [(0, Turn(None, None, None))]
     prompt = "\n\n".join(filter(None, (transcript_of(get(record, path)) for path in fmt.prompt.split()))) or None
-    models = [as_name(get(record, path)) for path in fmt.model.split()]
+    models = [get(record, path) for path in fmt.model.split()]
+    if len(models) == 1 and isinstance(models[0], list) and len(models[0]) == len(turns):  # one of each text in a list
+        models, turns = models[0], [(number, turn) for number, (_, turn) in enumerate(turns)]
     left_out = fmt.others if fmt.only and not _has_mark(record, fmt.only) else ""
     cut = read_cut(record, fmt.cut)
     for number, (place, turn) in enumerate(turns):
@@ -196,7 +198,7 @@ def _read(fmt: Format, record: Fields) -> Iterator[Answer]:
             turn.text,
             turn.prompt or prompt,
             as_id(get(record, fmt.id)),
-            None if is_human else model or as_name(turn.model),
+            None if is_human else as_name(model) or as_name(turn.model),
             is_human,
             further_fields(fmt, record),
             left_out,
@@ -213,7 +215,8 @@ def further_fields(fmt: Format, record: Fields) -> dict[str, Any]:
     """Return the further fields of a document that a record has, apart from its text and prompt."""
     taken = {*fmt.texts, *fmt.prompt.replace("|", " ").split()}
     named = [(name.partition("=")[0], name.rpartition("=")[2]) for name in fmt.fields.split()]
-    return {name: record[field] for name, field in named if field in record and field not in taken}
+    present = {name: record[field] for name, field in named if field in record and field not in taken}
+    return {name: str(value) if isinstance(value, bool) else value for name, value in present.items()}
 
 
 def turns_of(value: Any) -> list[Turn]:
@@ -221,7 +224,7 @@ def turns_of(value: Any) -> list[Turn]:
     if isinstance(value, list):
         if messages := as_messages(value):
             return [split_chat(messages)]
-        if value and all(isinstance(item, dict) and "type" in item for item in value):  # parts of one content
+        if any(isinstance(item, dict) and item.get("type") in ("text", "output_text") for item in value):  # parts
             return [Turn(None, content_of(value), None)]
         return [turn for item in value for turn in turns_of(item)] or [Turn(None, None, None)]
     return [Turn(None, content_of(value) if isinstance(value, dict) else value, None)]
