@@ -7,11 +7,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, VERMILION
+from macroscope.critics.findings import Findings
 from macroscope.critics.report_tables import DIVERGENCES, PLOTTED, list_plotted
 from macroscope.options import CONTROL, READABLE_NAMES, SPLIT_HALF
-from macroscope.plotting import add_legend, interval_bars, label_rows, style
+from macroscope.plotting import add_legend, interval_bars, label_rows, save, style
 
 MAX_ROWS = 40
+
+
+def plot(findings: Findings) -> None:
+    """Plot the divergences of a corpus's systems: the stage `overview` of critics without another figure."""
+    save(plot_divergences(findings.statistics, findings.systems), findings.figure("divergences"))
 
 
 def plot_divergences(statistics: pd.DataFrame, systems: list[str]) -> Figure:

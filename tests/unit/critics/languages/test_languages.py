@@ -10,10 +10,9 @@ from scipy.stats import dirichlet
 
 from macroscope.corpora.simulated.languages import languages, resource, simulate_texts
 from macroscope.critics.languages.figures import plot_largest_shares, plot_simplex
-from macroscope.critics.languages.latents import read_proportions
+from macroscope.critics.languages.latents import project, read_proportions
 from macroscope.critics.languages.model import LatentDirichletAllocation, sample_posterior
 from macroscope.critics.languages.options import LanguagesOptions
-from macroscope.critics.languages.projection import project
 from macroscope.critics.languages.scoring import match_languages, score, write_known_truth
 from macroscope.critics.languages.training import add_labels, train
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents

@@ -9,7 +9,7 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.figures import plot_training_null
 from macroscope.critics.tendencies.latents import align_types, read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.training import VARYING, permute_training_texts, spread_table
+from macroscope.critics.tendencies.report import VARYING, permute_training_texts, spread_table
 
 from .test_comparisons import collection, random_texts
 

@@ -39,7 +39,7 @@ CRITIC = Critic(
             minutes=720,
             folder=True,
         ),
-        "project": Stage("projection:project", inputs="texts inference seed signature", options="sweeps", minutes=240),
+        "project": Stage("latents:project", inputs="texts inference seed signature", options="sweeps", minutes=240),
         "score": Stage("scoring:score", inputs="latents inference", options="mixed_below"),
         "known_truth": Stage("scoring:write_known_truth", inputs="inference order"),
         "compare": Stage(

@@ -84,7 +84,7 @@ CRITIC = Critic(
         "attribute": Stage(
             "scoring:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
         ),
-        "overview": Stage("figures:plot"),
+        "overview": Stage("macroscope.critics.divergence_figure:plot"),
         "report": Stage("report:items", inputs="all_evidence"),
     },
 )

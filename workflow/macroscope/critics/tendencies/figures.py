@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from macroscope.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.growth import TYPES
-from macroscope.critics.tendencies.training import permute_training_texts
+from macroscope.critics.tendencies.report import permute_training_texts
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import add_legend, interval_bars, label_rows, save, style, title_panel
 from macroscope.statistics.document_features import Array

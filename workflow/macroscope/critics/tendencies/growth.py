@@ -106,7 +106,7 @@ def collection_rows(
 
     value, low, high = jackknife_interval_of_texts(growth.blocks, partial(distance, growth), confidence, _GROUPS)
     p = _simulated_p(float(value), lambda rng: distance(growth.sample_from(fit, rng)), options.simulations, seed)
-    return [*estimates, Estimate(f"{prefix}_d_own", float(value), *_clip_to_unit(low, high), p)]
+    return [*estimates, Estimate(f"{prefix}_d_own", float(value), *clip_to_unit(low, high), p)]
 
 
 def comparison_rows(
@@ -222,7 +222,7 @@ def _reference_estimate(
 
     value, half = _two_sided((candidate, of_candidate), (reference, of_reference), confidence)
     p = _simulated_p(value, simulate, options.simulations, seed)
-    return Estimate(name, value, *_clip_to_unit(value - half, value + half), p)
+    return Estimate(name, value, *clip_to_unit(value - half, value + half), p)
 
 
 def _empirical_estimate(
@@ -290,7 +290,7 @@ def _empirical_estimate(
     value, half = _two_sided((candidate, without_candidate_group), (reference, without_reference_group), confidence)
     simulate = permute_within_lengths if options.unit == "document" else permute_documents
     p = _simulated_p(value, simulate, options.count_permutations, seed)
-    return Estimate(name, value, *_clip_to_unit(value - half, value + half), p)
+    return Estimate(name, value, *clip_to_unit(value - half, value + half), p)
 
 
 def _distance_to_law(
@@ -339,6 +339,6 @@ def _dense_ranks(values: Array) -> NDArray[np.int64]:
     return np.unique(values, return_inverse=True)[1]
 
 
-def _clip_to_unit(low: float | Array, high: float | Array) -> tuple[float, float]:
+def clip_to_unit(low: float | Array, high: float | Array) -> tuple[float, float]:
     """Clip the ends of an interval to [0, 1], the range of a distance."""
     return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))

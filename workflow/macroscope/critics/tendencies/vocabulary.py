@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import gammaln
 
+from macroscope.critics.tendencies.growth import clip_to_unit
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import (
     Gaps,
@@ -111,7 +112,7 @@ def collection_rows(
     distance, half = float(value[3:].max()), _half_of_larger(value[3:], high[3:] - value[3:])
     # If the distance is small by chance, its error is too: the upper end is computed on a logarithmic scale.
     high_end = distance * np.exp(np.minimum(half / distance, _MOST_LOGARITHM)) if distance else half
-    return [*estimates, Estimate("zipf_d_own", distance, *_clip_to_unit(distance - half, float(high_end)), p)]
+    return [*estimates, Estimate("zipf_d_own", distance, *clip_to_unit(distance - half, float(high_end)), p)]
 
 
 def comparison_rows(
@@ -167,7 +168,7 @@ def comparison_rows(
                 p[name] = p_value_from_null(value - centre, null[name], exact)
             value -= centre if name == "zipf_s_difference" else 0.0
         ends = (value - halves[name], value + halves[name])
-        low, high = _clip_to_unit(*ends) if name in _IN_UNIT else ends
+        low, high = clip_to_unit(*ends) if name in _IN_UNIT else ends
         estimate = Estimate(name, value, low, high, p.get(name, UNDEFINED))
         estimates.append(agree_with_test(estimate, confidence) if name.endswith("difference") else estimate)
     return estimates, null
@@ -317,11 +318,6 @@ def _distance_or_undefined(distance: Callable[[Array, Array], Array], a: BlockSu
 
 def _total(counts: sparse.csr_matrix) -> Array:
     return np.asarray(counts.sum(axis=0), dtype=float).ravel()
-
-
-def _clip_to_unit(low: float, high: float) -> tuple[float, float]:
-    """Clip the ends of an interval to [0, 1], the range of a distance."""
-    return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
 
 
 def rarefied_size(presences: ArrayLike, units: float, subset: float) -> float:
