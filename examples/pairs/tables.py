@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from macroscope.systems.perturbation import DAMAGES
 
 from macroscope.critics.attributions import read_scores
 from macroscope.critics.latents import read_numbers
 from macroscope.documents import read_documents
 from macroscope.reporting.sensitivity import PairAccuracy, measure_pair_accuracy
+from macroscope.systems.perturbation import DAMAGES
 
 NUMBERS = {
     "coherence": ("coherence", None),
