@@ -72,7 +72,7 @@ def as_json(result: GateResult) -> dict[str, Any]:
         "confidence": result.confidence,
         "confidence_each": result.each,
         "counts": {verdict: _count(result, verdict) for verdict in (PASS, FAIL, INCONCLUSIVE)},
-        "rules_not_asked": list(result.unused),
+        "rules_unused": list(result.unused),
         "tests": [_test_as_json(test) for test in result.tests],
     }
 

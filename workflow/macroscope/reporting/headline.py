@@ -10,7 +10,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
-from macroscope.gaps import UNUSABLE, Gap, find_gap
+from macroscope.gaps import TOO_FEW, UNUSABLE, Gap, find_gap
 from macroscope.options import CONTROL, READABLE_NAMES
 from macroscope.reporting.formats import (
     format_number,
@@ -198,7 +198,7 @@ def _format_prior_columns(headline: pd.DataFrame, critic: str) -> dict[str, Sequ
     usable = headline[f"{critic}_usable"] != False  # noqa: E712  NaN if the critic does not evaluate the system
     estimates = format_with_interval(headline, f"{critic}_{measure.name}")
     shown: dict[str, Sequence[str]] = {
-        f"{measure.title} ({critic})": list(np.where(usable, estimates, "not usable")),
+        f"{measure.title} ({critic})": list(np.where(usable, estimates, UNUSABLE)),
         f"{measure.effect_title} ({critic})": format_with_interval(headline, f"{critic}_{measure.effect}"),
         f"p ({critic})": list(headline[f"{critic}_p_value"].map(format_p_value)),
         f"{measure.detectable_title} ({critic})": list(headline[f"{critic}_detectable"].map(format_number)),
@@ -215,7 +215,7 @@ def _format_counts(system: str, different: float, tests: float) -> str:
     """Format the number of significant tests; "–" for real text, "too few texts" if no test could be significant."""
     if pd.isna(tests) or system == CONTROL:
         return "–"
-    return f"{different:.0f} of {tests:.0f}" if tests > 0 else "too few texts"
+    return f"{different:.0f} of {tests:.0f}" if tests > 0 else TOO_FEW
 
 
 def _settings(headline: pd.DataFrame) -> list[str]:
