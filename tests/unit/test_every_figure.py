@@ -230,7 +230,7 @@ FIGURES = {
     (None, "plot_correlations"): lambda s, _: plot_correlations(human(s), 60, "on web", 95),
     (None, "plot_system_scores"): lambda s, _: plot_system_scores(scores(s)),
     (None, "plot_scorecards"): lambda s, _: plot_scorecards([scorecard(s, corpus) for corpus in ("web", "wiki")]),
-    (clusters, "plot_curves"): lambda s, _: clusters.plot_curves(curves(s[:26])),
+    (clusters, "plot_curves"): lambda s, _: clusters.plot_curves(curves(s[: clusters.MOST_LINES - 1])),
     (None, "plot_probing"): lambda s, _: plot_probing(probing(s), "wiki"),
     (None, "plot_divergences"): lambda s, _: plot_divergences(statistics([SPLIT_HALF, *s], PLOTTED), [CONTROL, *s]),
     (None, "plot_reliability_diagram"): lambda s, _: plot_reliability_diagram(reliability(), s[-1], 0.95),
