@@ -63,9 +63,10 @@ def test_of_many_systems_the_worst_the_best_and_those_like_real_text_are_named()
     assert sentences(*worst, *like).startswith("1 of 2 systems differs from real text: worst, in both aspects.")
 
 
-def run(kinds, matrix=None):
+def run(kinds, matrix=None, wrapped=None):
     systems = {name: SimpleNamespace(kind=kind) for name, kind in kinds.items()}
-    return SimpleNamespace(systems=SimpleNamespace(all=systems), config=SimpleNamespace(cited_sensitivity=matrix))
+    config = SimpleNamespace(cited_sensitivity=matrix, wrapped=wrapped or {})
+    return SimpleNamespace(systems=SimpleNamespace(all=systems), config=config)
 
 
 def cells(*rows):

@@ -12,7 +12,7 @@ import pandas as pd
 from macroscope.api.arguments import checked
 from macroscope.api.inputs import named_texts, write_collection, write_sides
 from macroscope.criticize import run
-from macroscope.criticize.checks import LANGUAGES, TEXTS, describe
+from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
@@ -129,7 +129,7 @@ def warn_of_comparison(
     language: str | None = None,
 ) -> None:
     """Warn in the log of what limits a comparison, as the command line prints it."""
-    for sentence in describe((*LANGUAGES, *TEXTS), reference, candidates, language):
+    for sentence in describe((*SURROUNDINGS, *LANGUAGES, *TEXTS), reference, candidates, language):
         log.warning("%s", word(sentence))
 
 

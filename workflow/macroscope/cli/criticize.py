@@ -92,7 +92,7 @@ def criticize(
     report, 2 wrong usage.
     """
     from macroscope.criticize import run
-    from macroscope.criticize.checks import LANGUAGES, TEXTS, describe
+    from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
     from macroscope.criticize.choice import choose, given_options
     from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.profile import choose_language
@@ -116,12 +116,13 @@ def criticize(
     profile, profiles = run.profile_collections(real, candidate, given)
     chosen_language = choose_language(profile.languages, language)
     as_shown = partial(word_fields, words=as_option)
-    of_languages, of_texts = (
-        [*map(as_shown, describe(checks, profile, profiles, language))] for checks in (LANGUAGES, TEXTS)
+    first, then = (
+        [*map(as_shown, describe(checks, profile, profiles, language))]
+        for checks in ((*SURROUNDINGS, *LANGUAGES), TEXTS)
     )
     table = table_of(profile, profiles).map(as_shown)
     if not json:
-        print_profile(table, of_languages, of_texts)
+        print_profile(table, first, then)
     choice = choose(profile, profiles, critic or [], chosen_language, options)
     if not json:
         _print_choice(choice, choice.compared(profile))
@@ -131,7 +132,7 @@ def criticize(
     answer: dict[str, Any] = {
         "collections": word_all(records_of_profiles(profile, profiles), as_option),
         "critics": choice.compared(profile),
-        "notes": [*of_languages, *of_texts, *choice.reasons],
+        "notes": [*first, *then, *choice.reasons],
     }
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin
@@ -151,17 +152,17 @@ def _require_matrix(path: Path) -> str:
     return str(path.resolve())
 
 
-def print_profile(table: "pd.DataFrame", of_languages: Sequence[str], of_texts: Sequence[str] = ()) -> None:
-    """Print the profiles of all collections, and what their languages and texts mean for the comparison."""
+def print_profile(table: "pd.DataFrame", first: Sequence[str], then: Sequence[str] = ()) -> None:
+    """Print the profiles of all collections, with sentences before and after the table."""
     from macroscope.criticize.profile_table import READ_AS_ROW
     from macroscope.phrases import group_names, list_names
 
     for described, names in group_names(table.loc[READ_AS_ROW].to_dict()).items():
         print(f"{list_names(names)}: read as {described}")
-    for sentence in of_languages:
+    for sentence in first:
         print(f"\n{sentence}")
     print(f"\n{_as_text(table.drop(READ_AS_ROW))}")
-    for sentence in of_texts:
+    for sentence in then:
         print(f"\n{sentence}")
 
 

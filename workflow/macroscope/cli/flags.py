@@ -66,7 +66,10 @@ Join = Annotated[
 ]
 KeepWrappers = Annotated[
     bool,
-    typer.Option("--keep-wrappers", help="Keep control tokens, front matter and what else surrounds texts."),
+    typer.Option(
+        "--keep-wrappers",
+        help="Keep control tokens, front matter and what else surrounds texts; verdicts have no warning sign for it.",
+    ),
 ]
 Detokenize = Annotated[
     bool, typer.Option("--detokenize", help="Remove the blanks before the punctuation of tokenised texts.")

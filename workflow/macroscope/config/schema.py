@@ -127,6 +127,7 @@ class Config(Options):
         " writes it, and a cell that a comparison fills does not need it. And what failed in the first pass of a run,"
         " which the run itself writes: the second pass reports the rest.",
     )
+    wrapped: dict[Name, str] = Field({}, description="System -> what gives its texts away, for a warning sign.")
     sensitivity: Sensitivity | None = Field(
         None,
         description="Measure which damages each critic finds, instead of judging systems: the run then writes"

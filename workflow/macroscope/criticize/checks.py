@@ -16,6 +16,7 @@ from unicodedata import normalize
 
 from macroscope.criticize.inputs import CORPUS, without_suffixes
 from macroscope.criticize.profile import Profile, choose_language, languages_differ
+from macroscope.criticize.wrappers import describe_wrappers
 from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.typesetting import STRAIGHT, different_families
@@ -28,6 +29,9 @@ _LARGE_AUC = 0.65
 """Detectability that only clear differences have; collections that show no smaller one are called few."""
 _OTHER_LENGTH = 2.0
 """Ratio of median lengths from which on length alone tells texts apart."""
+_OTHER_ENDS = 0.2
+"""Difference between shares of texts without a final mark from which on the texts may be cut."""
+_LEVEL_OF_ENDS = 0.01
 _MANY_REPEATED = 0.5
 _MANY_EMPTY = 0.1
 """Share of records without text from which on the verdict is about a part of what a model wrote."""
@@ -125,20 +129,14 @@ def _languages(reference: Profile, texts: Profile) -> Facts:
         "languages": describe_languages(texts.languages),
         "language": name_of(language),
         "main": name_of(main) if (main := main_language(reference.languages)) not in (UNKNOWN, language) else None,
+        "is_other": languages_differ(reference.languages, texts.languages),
         "is_unclear": main == UNKNOWN and reference.requested_language is None,
     }
 
 
-def _other_languages(reference: Profile, texts: Profile) -> Facts | None:
-    return _languages(reference, texts) if languages_differ(reference.languages, texts.languages) else None
-
-
-def _unclear_language(reference: Profile, texts: Profile) -> Facts | None:
-    return facts if (facts := _languages(reference, texts))["is_unclear"] else None
-
-
-def _unexpected_language(reference: Profile, texts: Profile) -> Facts | None:
-    return facts if (facts := _languages(reference, texts))["main"] else None
+def _languages_if(key: str) -> Condition:
+    """Return the condition that one of the facts about languages is true."""
+    return lambda reference, texts: facts if (facts := _languages(reference, texts))[key] else None
 
 
 def _other_name(texts: Profile) -> tuple[str, str]:
@@ -225,6 +223,50 @@ def _shared_openings(_: Profile, texts: Profile) -> Facts | None:
     return {"openings": openings, "number": number, "documents": len(texts.openings)} if texts.begins_alike else None
 
 
+def _cut(reference: Profile, texts: Profile) -> Facts | None:
+    number, stated = texts.cut
+    real, real_stated = reference.cut
+    is_other = stated and number / stated - real / max(1, real_stated) >= _OTHER_ENDS
+    return {"number": number, "documents": stated, "real": real} if is_other else None
+
+
+def _without_final_mark(reference: Profile, texts: Profile) -> Facts | None:
+    if not (reference.words and texts.words) or any(wrapper.kind == "ends" for wrapper in texts.wrappers):
+        return None
+    from scipy.stats import fisher_exact  # slow to import
+
+    (real, n_real), (number, documents) = ((each.unfinished, each.documents) for each in (reference, texts))
+    is_other = abs(real / n_real - number / documents) >= _OTHER_ENDS
+    if not is_other or fisher_exact([(real, n_real - real), (number, documents - number)]).pvalue >= _LEVEL_OF_ENDS:
+        return None
+    return {"number": number, "documents": documents, "real": real, "n_real": n_real}
+
+
+SURROUNDINGS = (
+    Check(
+        "wrappers",
+        "candidates",
+        lambda _, texts: {"wrappers": describe_wrappers(texts.wrappers)} if texts.wrappers else None,
+        "⚠ More than structure gives {names} away: {wrappers}. Critics find that as surely. Take it off and run"
+        " again, or accept it with ⟨keep_wrappers⟩; until then, verdicts have a warning sign.",
+    ),
+    Check(
+        "cut texts",
+        "candidates",
+        _cut,
+        "{number:,} of {documents:text} {of} were cut at a limit, as their records say, and {real:,} of the reference."
+        " Critics that count words, or compare the ends, find that. Cut both sides alike, or leave such texts out.",
+    ),
+    Check(
+        "texts without a final mark",
+        "candidates",
+        _without_final_mark,
+        "Without a final mark end {each}, and {real:,} of {n_real:,} real ones: texts may be cut, at a limit of tokens"
+        " for example. Critics that count words, or compare the ends, find that. Cut both sides alike, or leave such"
+        " texts out.",
+        each="{number:,} of {documents:text} of {names}",
+    ),
+)
 NEW_NAMES = (
     Check(
         "names of others",
@@ -244,20 +286,20 @@ LANGUAGES = (
     Check(
         "other languages",
         "candidates",
-        _other_languages,
+        _languages_if("is_other"),
         "Languages differ: {reference} has {real}, and {names} {collections:has|have} {languages}. Any difference below"
         " may be one of language.",
     ),
     Check(
         "no clear language",
         "reference",
-        _unclear_language,
+        _languages_if("is_unclear"),
         "No language is clear in most texts of {reference} ({real}). They are read as {language}; give ⟨language⟩.",
     ),
     Check(
         "read as another language",
         "reference",
-        _unexpected_language,
+        _languages_if("main"),
         "The texts are read as {language}, but most of {reference} is {main}.",
     ),
 )

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
+from macroscope.criticize.wrappers import Excerpt, Wrapper
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each, main_language
@@ -16,7 +17,16 @@ from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.typesetting import Marks, count_marks, different_families
 from macroscope.natural_language.words import count_words, has_stop_words, lower_case_words, stop_words
 from macroscope.progress import SILENT_SECONDS, Progress
-from macroscope.readers.parsing import HARD_WRAPPED, NAMED_BY_PLACE, NOT_COMPOSED, STRAIGHTENED, WITHOUT_TEXT
+from macroscope.readers.parsing import (
+    CUT,
+    HARD_WRAPPED,
+    NAMED_BY_PLACE,
+    NOT_COMPOSED,
+    SAID,
+    STATED,
+    STRAIGHTENED,
+    WITHOUT_TEXT,
+)
 from macroscope.readers.reading import MODELS, READ_AS, REMARKS, describe_said, read_user_documents
 from macroscope.readers.selection import Selection
 from macroscope.readers.splits import assign_split
@@ -25,6 +35,8 @@ MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
 _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 128, 1 << 22
 """Largest numbers of documents, and of characters before the last one, whose languages are recognized together."""
+_EXCERPTS, _HEAD, _TAIL = 500, 4000, 40
+"""Number of texts of which beginnings and ends are kept, and their characters."""
 NARRATIVE_SENTENCES = 5
 TOPICAL_OCCURRENCES = 10
 """Number of occurrences from which on a word counts as topical (`critics.declaration.COUNTED`)."""
@@ -34,6 +46,7 @@ _MANY_OPENINGS = 0.2
 """Share of the texts from which on texts that begin alike may be of one prompt."""
 _OTHER_LANGUAGES = 0.1
 """Share of texts that must be in other languages for a difference."""
+_FINAL_MARK = re.compile(r"[.!?…。！？][\"'”’»」』)\]*_\s]*$")
 _PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 
 
@@ -78,6 +91,14 @@ class Profile:
         Numbers of records with characters that reading composed (NFC), and with lines that it joined.
     straightened
         Numbers of the marks that reading straightened, and of their texts.
+    excerpts
+        First and last characters of the first texts.
+    wrappers
+        Features that give the texts away beside the reference.
+    unfinished
+        Number of texts that end without a final mark.
+    cut
+        Numbers of texts that their records say were cut at a limit, and of those whose records say it or not.
     is_all
         Whether all documents were read.
     requested_language
@@ -115,6 +136,10 @@ class Profile:
     not_composed: int = 0
     hard_wrapped: int = 0
     straightened: Sequence[int] = (0, 0)
+    excerpts: list[Excerpt] = field(default_factory=list)
+    wrappers: Sequence[Wrapper] = ()
+    unfinished: int = 0
+    cut: tuple[int, int] = (0, 0)
     is_all: bool = True
     requested_language: str | None = None
 
@@ -207,6 +232,8 @@ def profile_texts(
     profile.read_as = provenance.source.get(READ_AS, {})
     profile.remarks = [*provenance.source.get(REMARKS, []), *describe_said(provenance)]
     profile.models = provenance.source.get(MODELS, {})
+    said = provenance.source.get(SAID, {})
+    profile.cut = said.get(CUT, 0), said.get(STATED, 0)
     profile.not_composed = provenance.source.get(NOT_COMPOSED, 0)
     profile.straightened = provenance.source.get(STRAIGHTENED, (0, 0))
     profile.hard_wrapped = provenance.source.get(HARD_WRAPPED, 0)
@@ -257,6 +284,9 @@ def _add(profile: Profile, document: Document, language: str) -> list[str]:
     profile.languages[language] += 1
     profile.missing += text.casefold() in MISSING_VALUES
     profile.marks.update(count_marks(text))
+    profile.unfinished += _FINAL_MARK.search(text) is None
+    if len(profile.excerpts) < _EXCERPTS:
+        profile.excerpts.append(Excerpt(text[:_HEAD], text[-_TAIL:], profile.prompts[-1]))
     size = (words, document.id)
     profile.shortest = size if profile.shortest is None else min(profile.shortest, size)
     profile.longest = size if profile.longest is None else max(profile.longest, size)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable, Sequence
+from dataclasses import asdict
 from statistics import median
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 from macroscope.criticize.checks import count_pairs_by_place, describe_languages
 from macroscope.criticize.profile import Profile, differences
 from macroscope.criticize.reading import describe_dropped, list_remarks
+from macroscope.criticize.wrappers import describe_wrappers
 from macroscope.documents import SPLITS
 from macroscope.natural_language.typesetting import FAMILIES, describe_marks
 from macroscope.phrases import format_count
@@ -59,6 +61,8 @@ def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[s
             "repeated": profile.repeated,
             "left_out": {count.filter: count.dropped for count in profile.counts if count.dropped},
             "straightened": dict(zip(("marks", "texts"), profile.straightened, strict=True)),
+            "without_final_mark": profile.unfinished,
+            "given_away_by": [asdict(wrapper) for wrapper in profile.wrappers],
             "differs_in": differences(reference, profile),
             **profile.counted(),
         }
@@ -89,12 +93,14 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "texts that occur again": f"{profile.repeated:,}",
         "left out": describe_dropped(profile.counts) or "none",
         "characters composed (NFC)": f"in {format_count(profile.not_composed, 'text')}",
+        "texts without a final mark": f"{profile.unfinished:,}",
         "hard-wrapped lines joined": f"in {format_count(profile.hard_wrapped, 'text')}",
     }
     if profile.selection.straighten_typography:
         marks, texts = profile.straightened
         rows["marks straightened"] = f"{marks:,} in {format_count(texts, 'text')}"
     if not of_reference:
+        rows["given away by"] = describe_wrappers(profile.wrappers) or "none"
         rows[DIFFERS_ROW] = ", ".join(differences(reference, profile)) or _NOTHING_LISTED
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
         by_place = count_pairs_by_place(reference, profile)

@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from macroscope.criticize.folder import lock_folder, require_ours, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.progress import RunProgress
+from macroscope.criticize.wrappers import describe_wrappers, find_wrappers
 from macroscope.engine.run import run_plan
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.execution.job_environment import caches
@@ -51,6 +53,8 @@ def implied_config(
     the held-out share of it. A reference with splits of its own keeps them: its training texts may be those of the
     candidate's model.
     """
+    accused = [each for each in candidates if each.wrappers and not each.selection.keep_wrappers]
+    wrapped = {each.name: describe_wrappers(each.wrappers) for each in accused}
     real = Input(reference.files, reference.selection).options()
     systems = {each.name: Input(each.files, each.selection).options() for each in candidates}
     return {
@@ -87,6 +91,7 @@ def implied_config(
             }
             for chosen, names in choice.comparisons(list(systems)).items()
         ],
+        **({"wrapped": wrapped} if wrapped else {}),
         **({"gaps": [gap.model_dump(exclude_defaults=True) for gap in choice.gaps]} if choice.gaps else {}),
     }
 
@@ -112,10 +117,9 @@ def profile_collections(
         _require_usable(path)
     given = given or GivenFields()
     real, called = make_reference(reference, candidates, given), make_candidates(candidates, given)
-    return (
-        profile_texts(CORPUS, real.files, (VALID_SHARE, TEST_SHARE), real.selection),
-        [profile_texts(name, each.files, selection=each.selection) for name, each in called.items()],
-    )
+    profile = profile_texts(CORPUS, real.files, (VALID_SHARE, TEST_SHARE), real.selection)
+    profiles = [profile_texts(name, each.files, selection=each.selection) for name, each in called.items()]
+    return profile, [replace(each, wrappers=find_wrappers(profile.excerpts, each.excerpts)) for each in profiles]
 
 
 def require_output(output: Path) -> Path:

@@ -53,8 +53,8 @@ COLUMNS = (
 )
 """Columns of the scorecard, those at matched length at the end. `check`: the system's kind is a check; `warned`: the
 critic has a warning on the corpus; `reason`, `explanation`: why there is no number, or none to use, in a few words for
-the cell, and as the end of a sentence (of an unlike cell, a hint that the reference does not fit); `smallest`: the
-minimum detectable AUC at this number of documents; the ratio is relative to real text."""
+the cell, and as the end of a sentence (of a verdict, what it may be about instead; what gives texts away begins with
+`WARNING`); `smallest`: the minimum detectable AUC at this number of documents; the ratio is relative to real text."""
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,8 @@ def format_cell(cell: pd.Series) -> str:
         return f"{SIGNS[verdict]} {verdict}"
     sign = "" if cell["system"] == SPLIT_HALF else f"{SIGNS[verdict]} "
     low, high = format_percent(cell["ci_low"]), format_percent(cell["ci_high"])
-    return f"{sign}{format_percent_inline(cell['c2st_auc'])} [{low}, {high}]"
+    warning = f" {WARNING}" if cell["explanation"].startswith(WARNING) else ""
+    return f"{sign}{format_percent_inline(cell['c2st_auc'])} [{low}, {high}]{warning}"
 
 
 def _note(cell: pd.Series) -> str:

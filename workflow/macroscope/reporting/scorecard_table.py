@@ -17,9 +17,11 @@ from macroscope.reporting.results import Results, select_rows
 from macroscope.reporting.scorecard import (
     COLUMNS,
     FEWEST_PER_HALF,
+    INTERVAL_VERDICTS,
     RATIO,
     TOO_FEW_TO_SAY,
     UNLIKE,
+    WARNING,
     decide_verdict,
     is_too_few_to_say,
 )
@@ -55,7 +57,7 @@ def scorecard_table(
     """
     rows = []
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
-    config = results.plan.config.statistics
+    config, wrapped = results.plan.config.statistics, results.plan.config.wrapped
     for critic, corpus in results.plan.critics.chapters:
         chapter = select_rows(statistics, critic, corpus)
         tests = difference_tests(get_critic(critic), chapter)
@@ -71,7 +73,7 @@ def scorecard_table(
             rows.append(
                 {
                     **row,
-                    **_judge(row, gap, indexed),
+                    **_judge(row, gap, indexed, wrapped.get(system)),
                     **look_up_estimate(indexed, (corpus, system, critic, RATIO), RATIO),
                     "check": _is_check(results, system),
                     "warned": (critic, corpus) in warned,
@@ -80,18 +82,24 @@ def scorecard_table(
                 }
             )
             if (matched := assessed.get(matched_system(system))) is not None:
-                at_matched = matched | _judge(matched, gap, indexed) | {"smallest": smallest[matched_system(system)]}
+                at_matched = (
+                    matched
+                    | _judge(matched, gap, indexed, wrapped.get(system))
+                    | {"smallest": smallest[matched_system(system)]}
+                )
                 rows[-1] |= matched_columns(row, at_matched, config.confidence)
     rows += _empty_cells(results, {(row["corpus"], row["system"]) for row in rows})
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _judge(row: Mapping[str, Any], unusable: Gap | None, indexed: pd.DataFrame) -> dict[str, str]:
-    """Return verdict, reason and explanation of a row of `c2st_auc`; the explanation may hint at other subjects."""
+def _judge(row: Mapping[str, Any], unusable: Gap | None, indexed: pd.DataFrame, wrapper: str | None) -> dict[str, str]:
+    """Return verdict, reason and explanation of a row of `c2st_auc`; the explanation may hint at a false cause."""
     gap = unusable or _find_too_few(row)
     if gap is not None:
         return gap.cell
-    return {"verdict": row["verdict"], "reason": "", "explanation": describe_subjects(row, indexed)}
+    warnings = [f"{WARNING} {wrapper}"] if wrapper and row["verdict"] in INTERVAL_VERDICTS else []
+    explanation = "; ".join([*warnings, *filter(None, [describe_subjects(row, indexed)])])
+    return {"verdict": row["verdict"], "reason": "", "explanation": explanation}
 
 
 def _find_too_few(row: Mapping[str, Any]) -> Gap | None:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from macroscope.critics import get_critic
 from macroscope.gaps import UNUSABLE, Gap
-from macroscope.phrases import choose_form, list_names
+from macroscope.phrases import choose_form, group_names, list_names
 from macroscope.plan import Plan
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
@@ -17,6 +17,7 @@ from macroscope.reporting.scorecard import (
     INTERVAL_VERDICTS,
     LIKE,
     UNLIKE,
+    WARNING,
     Scorecard,
     Verdict,
     build_scorecards,
@@ -52,8 +53,18 @@ def summarise_corpora(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFr
     every = list(build_scorecards(scorecard))
     answers = {}
     for each in [each for each in every if set(each.candidates) - each.declared] or every:
+        wrapped = {name: text for name, text in plan.config.wrapped.items() if name in each.candidates}
+        warnings = [
+            f"{WARNING} More than structure gives {list_names(names)} away: {text}."
+            for text, names in group_names(wrapped).items()
+        ]
         damages = "" if len(each.candidates) > 1 else _damages_sentence(plan, scorecard, each)
-        sentences = [*summarise_scorecard(each, subjects_of(plan, each)), damages, _clearest_sentence(each, statistics)]
+        sentences = [
+            *warnings,
+            *summarise_scorecard(each, subjects_of(plan, each)),
+            damages,
+            _clearest_sentence(each, statistics),
+        ]
         answers[each.corpus] = " ".join(filter(None, sentences))
     return answers
 
