@@ -39,9 +39,9 @@ include: "workflow/rules/coreference.smk"
 
 
 rule write_config:
-    """Write the config with all its defaults: the input of tables, figures, report and reader."""
+    """Write the config with all its defaults, and what the run judges and makes: inputs of tables, figures and pages."""
     output:
-        plan.config_file,
+        list(plan.descriptions()),
     log:
         "logs/<run>/write_config.log",
     benchmark:
@@ -54,7 +54,7 @@ rule write_config:
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         # A function, since Snakemake takes braces in a parameter, as in `mentions: mine/{system}.parquet`, for wildcards.
-        config=lambda wildcards: plan.effective_json(),
+        descriptions=lambda wildcards: list(plan.descriptions().values()),
     script:
         "workflow/scripts/write_config.py"
 

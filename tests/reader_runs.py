@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.config.schema import parse_config
 from macroscope.critics.attributions import Attribution, write_attributions
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.options import CONTROL
 from macroscope.reporting.reader.writing import write_reader
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
+
+from .runs import describe_run
 
 HOSTILE = [
     ("<script>document.title='run'</script>", "<img src=x onerror=\"document.title='run'\"> & <b>bold</b>"),
@@ -56,6 +57,10 @@ def write_scores(path: Path, documents: list[Document], have_numbers: bool) -> N
         table.loc[3, "number_wit"] = np.nan
     path.parent.mkdir(parents=True, exist_ok=True)
     table.to_parquet(path)
+
+
+DESCRIBED = (Path("results/r1/config.json"), Path("results/r1/config.contents.json"))
+"""The config and the contents of `write_run`'s run, from the folder that it is given."""
 
 
 def write_detectability(statistics: Path, systems: list[str]) -> None:
@@ -112,16 +117,15 @@ def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
         unmarked = (Attribution(d.id, -1.5 * n) for n, d in enumerate(documents))
         write_attributions(unmarked, critics / "topics" / "wiki" / "attributions" / f"{name}.parquet")
     write_detectability(results / "statistics", [name for name in systems if name != CONTROL])
-    config = results / "config.json"
-    config.write_text(parse_config(raw).model_dump_json())
-    return config
+    describe_run(raw, results)
+    return results / "config.json"
 
 
 def built_reader(folder: Path, systems: dict[str, int]) -> Path:
     """Write a run and its reader, and return the reader's folder."""
     write_run(folder, systems)
     with chdir(folder):
-        write_reader(Path("results/r1/config.json"), Path("results/r1/reader"))
+        write_reader(*DESCRIBED, Path("results/r1/reader"))
     return folder / "results" / "r1" / "reader"
 
 

@@ -17,7 +17,7 @@ from macroscope.options import CONTROL
 from macroscope.reporting.reader.writing import write_reader
 
 sys.path.insert(0, str(REPOSITORY))
-from tests.reader_runs import write_run
+from tests.reader_runs import DESCRIBED, write_run
 
 DOCUMENTS, WORDS = 10_000, 250
 SYSTEMS = [CONTROL, *(f"system-{n}" for n in range(1, 6))]
@@ -26,7 +26,7 @@ SYSTEMS = [CONTROL, *(f"system-{n}" for n in range(1, 6))]
 def write(folder: str, output: str) -> None:
     """Write the reader of the run in a working directory."""
     with chdir(folder):
-        write_reader(Path("results/r1/config.json"), Path("results/r1") / output)
+        write_reader(*DESCRIBED, Path("results/r1") / output)
 
 
 def main() -> None:

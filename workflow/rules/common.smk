@@ -18,7 +18,7 @@ try:
     for folder in ("results", "logs") if IS_MAIN else ():
         require_folder(Path(folder))
     # The config's schema includes installed plug-ins, so a broken one ends these imports.
-    from macroscope.plan import FINISHED, load_plan
+    from macroscope.plan import load_plan
     from macroscope.plan.environments import environment
 
     for path in workflow.configfiles if IS_MAIN else ():

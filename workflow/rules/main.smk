@@ -21,6 +21,7 @@ from macroscope.execution.snakemake_command import SECOND_PASS
 from macroscope.gaps import UNFINISHED, describe_missing, note_attempt, read_missing
 from macroscope.jobs import modules_of_jobs
 from macroscope.plan.second_pass import without_failed
+from macroscope.runs.contents import remove_finished
 
 os.environ.update(caches(Path.cwd()) | waiting())
 shell.prefix(
@@ -118,7 +119,7 @@ onsuccess:
     times = times_by_rule(Path("logs") / plan.config.run)
     print(render_times(times), file=sys.stderr)
     if not plan.config.failed:
-        Path(plan.results, FINISHED).unlink(missing_ok=True)
+        remove_finished(Path(plan.results))
     folders = [
         Path(plan.results, name) for name in ("tables", "figures", "sensitivity")
     ]

@@ -1,5 +1,6 @@
-"""Write the effective config of a run; a script of Snakemake, since a config may be longer than a command line."""
+"""Write the config and the contents of a run; a script of Snakemake, as they may be longer than a command line."""
 
 from pathlib import Path
 
-Path(snakemake.output[0]).write_text(snakemake.params.config, encoding="utf-8")  # noqa: F821 - Snakemake gives it
+for path, text in zip(snakemake.output, snakemake.params.descriptions, strict=True):  # noqa: F821 - Snakemake gives it
+    Path(path).write_text(text, encoding="utf-8")

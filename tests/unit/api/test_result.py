@@ -9,15 +9,15 @@ import pytest
 import macroscope
 from macroscope import MacroscopeError
 from macroscope.api.result import Comparison
-from macroscope.config.schema import load_config, parse_config
 from macroscope.gaps import FAILED, SKIPPED, Gap, write_missing
 from macroscope.options import CONTROL, SPLIT_HALF
-from macroscope.plan import Plan
 from macroscope.reporting.scorecard import COLUMNS, INCONCLUSIVE, UNLIKE, build_scorecards
 from macroscope.reporting.scorecard_text import render_html
+from macroscope.runs.results import read_run
 from macroscope.tables import write_csv
 
 from ...reader_runs import HOSTILE, write_run
+from ...runs import describe_run
 
 CONFIG = {
     "run": "judged",
@@ -58,8 +58,7 @@ def finished(tmp_path, monkeypatch):
     folder = tmp_path / "results" / "judged"
     for name in ("tables", "pages", "reader", "figures"):
         (folder / name).mkdir(parents=True)
-    plan = Plan(parse_config(CONFIG | {"gaps": [LEFT_OUT]}))
-    (folder / "config.json").write_text(plan.effective_json())
+    describe_run(CONFIG | {"gaps": [LEFT_OUT]}, folder)
     (folder / "report.html").write_text("the report")
     empty = pd.DataFrame(EMPTY_CELLS, columns=["corpus", "system", "critic", "verdict", "reason", "explanation"])
     cells = pd.concat([scorecard_table(["wiki", "web"]), empty.assign(check=False, warned=False)])
@@ -73,8 +72,7 @@ def finished(tmp_path, monkeypatch):
 
 def test_a_saved_result_is_loaded_as_it_was(finished, tmp_path):
     made = []
-    plan = Plan(load_config(finished / "results" / "judged" / "config.json"))
-    result = Comparison(plan, finished / "results" / "judged", lambda: made.append(True))
+    result = Comparison(read_run(finished / "results" / "judged"), lambda: made.append(True))
     assert result.save(tmp_path / "saved") == tmp_path / "saved" / "results" / "judged"
     assert made == [True]
     loaded = macroscope.load(tmp_path / "saved")
@@ -123,7 +121,7 @@ def test_a_notebook_shows_verdicts_in_colour_and_escapes_names():
 
 def test_documents_have_further_numbers_beside_the_score(tmp_path):
     config = write_run(tmp_path, {CONTROL: 4, "shuffled": 6})
-    documents = Comparison(Plan(load_config(config)), config.parent, lambda: None).documents
+    documents = Comparison(read_run(config.parent), lambda: None).documents
     named = ["system", "critic", "id", "text", "score", "percentile", "flagged", "marks", "wit"]
     assert list(documents.columns) == named
     of_topics = documents.query("critic == 'topics' and system == 'shuffled'")

@@ -7,7 +7,7 @@ import pytest
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.critics.language_fit import FULL, NOT, PARTLY, language_fit
-from macroscope.reporting.results import report_items
+from macroscope.reporting.critic_stages import report_items
 from macroscope.stages import Stage
 
 

@@ -11,7 +11,7 @@ from macroscope.gate.decision import FAIL, PASS, at_confidence, difference
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
 from macroscope.options import CONTROL
-from macroscope.reporting.finished_runs import Number, Run, parse_signature
+from macroscope.runs.numbers import Number, Run, parse_signature
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_interval

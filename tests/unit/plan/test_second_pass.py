@@ -4,8 +4,10 @@ import pytest
 
 from macroscope.execution.failures import FailedJob
 from macroscope.gaps import FAILED, Gap
-from macroscope.plan import FINISHED, WHOLE, Plan, config_of_run
+from macroscope.plan import Plan
 from macroscope.plan.second_pass import Part, part_of, without_failed
+from macroscope.runs.contents import FINISHED, WHOLE
+from macroscope.runs.results import read_run
 
 from .plans import PROBING, plan_of
 
@@ -106,9 +108,13 @@ def test_without_anything_left_or_blocked_there_is_no_second_pass():
 
 
 def test_the_config_of_a_run_is_that_of_its_report(tmp_path):
-    assert config_of_run(tmp_path).name == WHOLE
-    (tmp_path / FINISHED).touch()
-    assert config_of_run(tmp_path).name == FINISHED
+    plan = plan_of(COMPARED)
+    failed = without_failed(plan, [failing("systems/wiki/mine/samples.parquet")])
+    for name, config in ((WHOLE, plan.config), (FINISHED, failed)):
+        for path, text in Plan(config).descriptions().items():
+            (tmp_path / path.removeprefix(f"{RUN}/")).write_text(text, encoding="utf-8")
+        assert read_run(tmp_path).config == config, name
+        assert (("wiki", "mine") in read_run(tmp_path).contents.pairs) == (name == WHOLE)
 
 
 def test_a_config_with_what_is_missing_can_be_read_again():

@@ -31,7 +31,7 @@ def test_a_caption_never_ends_a_report(tmp_path, monkeypatch, caplog, caption, s
     statistics = SimpleNamespace(confidence=0.95, margin=0.05)
     config = SimpleNamespace(statistics=statistics, critic=lambda _: plugin.options(size=2))
     with caplog.at_level(logging.WARNING, "macroscope"):
-        html = Captions(SimpleNamespace(plan=SimpleNamespace(config=config))).critic_html("theirs", "length")
+        html = Captions(SimpleNamespace(config=config)).critic_html("theirs", "length")
     assert shown in html
     assert "<script>" not in html
     assert ("shown as it is written" in caplog.text) == (shown.startswith("<pre>") or not html)

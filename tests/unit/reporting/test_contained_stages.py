@@ -8,9 +8,9 @@ import pytest
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.gaps import FAILED, Gap, read_missing, write_missing
 from macroscope.reporting.chapters import missing_chapters
+from macroscope.reporting.critic_stages import plot_overview, report_items
 from macroscope.reporting.figures import run_tasks
 from macroscope.reporting.report import _with_figure
-from macroscope.reporting.results import plot_overview, report_items
 from tests.plugins import CRITIC, WORK, install
 
 MODULE = CRITIC.replace(

@@ -17,10 +17,7 @@ class Results:
         self._corpora, self._samples = corpora, samples
         kinds = {name: "wiki" if name in simulated else None for name in corpora}
         options = {name: SimpleNamespace(kind_of_process=kind) for name, kind in kinds.items()}
-        self.plan = SimpleNamespace(corpora=SimpleNamespace(options=options.__getitem__))
-
-    def corpora(self):
-        return list(self._corpora)
+        self.config, self.contents = SimpleNamespace(corpora=options), SimpleNamespace(corpora=list(corpora))
 
     def corpus_provenance(self, corpus):
         return Provenance(corpus, {"parts": self._corpora[corpus]})

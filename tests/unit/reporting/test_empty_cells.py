@@ -14,10 +14,10 @@ from macroscope.reporting.scorecard import (
     build_scorecards,
     format_cell,
     is_too_few_to_say,
+    read_scorecard,
     without_empty_cells,
 )
 from macroscope.reporting.scorecard_text import render_html, render_scorecards
-from macroscope.reporting.written_tables import read_scorecard
 from macroscope.tables import write_csv
 
 from .test_scorecard import completed

@@ -8,7 +8,7 @@ import pytest
 
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.every_eval_ever import write_records
-from macroscope.reporting.finished_runs import Number, Run
+from macroscope.runs.numbers import Number, Run
 
 STRINGS = {"type": "object", "additionalProperties": {"type": "string"}}
 

@@ -22,9 +22,9 @@ from macroscope.reporting.examples import (
 )
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.reader.index import CriticScores
-from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE
 from macroscope.reporting.system_pages import Evaluation, choose_example
+from macroscope.runs.results import Results
 from macroscope.statistics.conformal import Scores, conformal_p_values
 
 from ...reader_runs import write_run

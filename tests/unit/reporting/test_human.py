@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.files import write_json
 from macroscope.options import CONTROL, Resampling
 from macroscope.plotting import save
 from macroscope.reporting.chapters import human_chapters
@@ -25,12 +24,13 @@ from macroscope.reporting.human import (
     select_correlations,
     select_measures,
 )
-from macroscope.reporting.results import Results
 from macroscope.reporting.tables import _write_correlations
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from tests.tiny import write_texts_of_lengths
+
+from ...runs import describe_run
 
 pytestmark = pytest.mark.slow
 
@@ -47,11 +47,10 @@ def run_of(tmp_path, entries, systems=NAMES):
         "comparisons": [{"corpus": "web", "critics": ["coherence", "clusters"]}],
         "human_judgements": entries,
     }
-    write_json(tmp_path / "config.json", config)
     for number, system in enumerate([CONTROL, *systems]):
         path = tmp_path / "systems" / "web" / system / "samples.parquet"
         write_texts_of_lengths(path, {f"{system}-{text}": 50 + 10 * number + text for text in range(3)})
-    return Results(tmp_path / "config.json")
+    return describe_run(config, tmp_path)
 
 
 def statistics_of(systems=NAMES, seed=0):
@@ -92,7 +91,7 @@ def test_nothing_is_written_without_a_configured_table(tmp_path):
     _write_correlations(results, statistics, tmp_path)
     _plot_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
     assert [*human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))] == []
-    assert {path.name for path in tmp_path.iterdir()} == {"config.json", "systems"}
+    assert {path.name for path in tmp_path.iterdir()} == {"config.json", "config.contents.json", "systems"}
 
 
 def test_tables_and_figures(made):
@@ -228,5 +227,5 @@ def test_figure_states_how_many_statistics_it_omits(tmp_path):
 
 def test_effective_config_holds_the_judgements(tmp_path):
     results = run_of(tmp_path, [{"corpus": "web", "table": "mauve"}])
-    config = json.loads(results.plan.effective_json())
+    config = json.loads((results.folder / "config.json").read_text())
     assert config["human_judgements"] == [{"corpus": "web", "table": "mauve", "systems": None, "real_text": None}]

@@ -25,11 +25,12 @@ from macroscope.reporting.html_blocks import Captions
 from macroscope.reporting.human import correlations_table, read_correlations
 from macroscope.reporting.human_documents import FILE, correlate_run, display_documents, documents_table
 from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
-from macroscope.reporting.results import Results
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from macroscope.tables import read_csv, write_csv
 from tests.tiny import write_texts_of_lengths
 from tests.unit.human.conftest import make_answers, write_texts
+
+from ...runs import describe_run
 
 pytestmark = pytest.mark.slow
 
@@ -71,15 +72,14 @@ def results(judged, tmp_path):
         "comparisons": [{"corpus": "web", "critics": ["coherence"]}],
         "human_judgements": [{"corpus": "web", "table": str(judged)}],
     }
-    write_json(tmp_path / "results" / "r" / "config.json", config)
-    results = Results(tmp_path / "results" / "r" / "config.json")
+    results = describe_run(config, tmp_path / "results" / "r")
     rng = np.random.default_rng(1)
     for system, name, number in (("control", "real", 14), ("lm", "lm", 10)):
         ids = [f"{name}-{n}" for n in range(number)]
         bad = np.array([3.0 * (system == "lm" and n % 2) for n in range(number)])
         scores = pd.DataFrame({"id": ids, "opening": ids, "nll": 3 * (1 + bad + rng.random(number)), "units": 3})
         for kind, table in (("latents", scores[["id", "opening"]].assign(block=np.arange(number))), ("scores", scores)):
-            path = results.place(kind, "coherence", corpus="web", system=system)
+            path = results.outputs(kind)["coherence", "web", system]
             path.parent.mkdir(parents=True, exist_ok=True)
             table.to_parquet(path)
         samples = tmp_path / "results" / "r" / "systems" / "web" / system / "samples.parquet"

@@ -21,7 +21,7 @@ from macroscope.reporting.reader.index import CriticScores, PairedTexts
 from macroscope.reporting.reader.writing import CHUNK
 from macroscope.statistics.conformal import FALSE_FLAGS
 
-from ...reader_runs import built_reader, loaded, texts
+from ...reader_runs import DESCRIBED, built_reader, loaded, texts
 
 pytestmark = pytest.mark.slow
 REAL = {"c": 5.0, "d": 1.0, "e": np.nan, "f": 2.0}
@@ -144,7 +144,7 @@ def built_reader_again(folder):
     from macroscope.reporting.reader.writing import write_reader
 
     with chdir(folder):
-        write_reader(Path("results/r1/config.json"), Path("results/r1/reader"))
+        write_reader(*DESCRIBED, Path("results/r1/reader"))
 
 
 def test_texts_are_paired_by_id_or_by_an_opening_that_is_unique():

@@ -65,8 +65,8 @@ def test_of_many_systems_the_worst_the_best_and_those_like_real_text_are_named()
 
 def run(kinds, matrix=None, wrapped=None):
     systems = {name: SimpleNamespace(kind=kind) for name, kind in kinds.items()}
-    config = SimpleNamespace(cited_sensitivity=matrix, wrapped=wrapped or {})
-    return SimpleNamespace(systems=SimpleNamespace(all=systems), config=config)
+    config = SimpleNamespace(cited_sensitivity=matrix, wrapped=wrapped or {}, system=systems.__getitem__)
+    return SimpleNamespace(config=config)
 
 
 def cells(*rows):

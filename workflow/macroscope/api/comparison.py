@@ -34,6 +34,7 @@ from macroscope.gaps import Gap
 from macroscope.phrases import format_count
 from macroscope.plan import Plan
 from macroscope.progress import without_progress
+from macroscope.runs.results import read_run
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS
 from macroscope.tables import write_output
 
@@ -154,7 +155,7 @@ def compare(
         with device_for_jobs(device):
             run_plan(plan, folder, cores, watcher=_Bar("report", progress))
 
-    result = Comparison(plan, folder / plan.results, make_report)
+    result = Comparison(read_run(folder / plan.results), make_report)
     if keep is None:
         weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
     return result

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from macroscope.config.schema import Config
 from macroscope.corpora.files import FilesCorpus
 from macroscope.critics.attributions import find_section_starts
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
-from macroscope.plan import Plan
 from macroscope.readers.reading import read_given_texts
 from macroscope.readers.selection import Side, selection_of
 from macroscope.systems.files import FilesSystem
@@ -131,7 +131,7 @@ def _belongs(before: str, character: str) -> bool:
     return normalize("NFC", before + character) != normalize("NFC", before) + normalize("NFC", character)
 
 
-def read_given(plan: Plan, corpus: str, system: str) -> dict[str, tuple[Document, str]]:
+def read_given(config: Config, corpus: str, system: str) -> dict[str, tuple[Document, str]]:
     """Read id -> document and the string that it was read from, of a corpus's real texts or of a system's.
 
     Returns
@@ -140,7 +140,7 @@ def read_given(plan: Plan, corpus: str, system: str) -> dict[str, tuple[Document
         Empty if no user gave them; also, with a warning, if their files are gone or changed.
     """
     is_control = system == CONTROL
-    options: Any = plan.config.corpora[corpus] if is_control else plan.config.systems.get(system)
+    options: Any = config.corpora[corpus] if is_control else config.systems.get(system)
     if not isinstance(options, FilesCorpus | FilesSystem) or not options.files:
         return {}
     authors: Side = "people" if is_control else "models"

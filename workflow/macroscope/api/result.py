@@ -17,20 +17,16 @@ from matplotlib.figure import Figure
 
 from macroscope.api.arguments import checked
 from macroscope.api.given_texts import LocatedText, locate_as_judged, locate_document, read_given
-from macroscope.config.schema import load_config
 from macroscope.critics.attributions import read_attributions
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
 from macroscope.gaps import SKIPPED, Gap, describe_gaps, read_missing
 from macroscope.options import CONTROL
-from macroscope.plan import Plan, config_of_run
-from macroscope.reporting.finished_runs import find_run_folder
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.formats import to_latex
 from macroscope.reporting.reader.index import CriticScores
-from macroscope.reporting.results import Results
-from macroscope.reporting.scorecard import build_scorecards, format_cell
+from macroscope.reporting.scorecard import build_scorecards, format_cell, read_scorecard
 from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.reporting.scorecard_text import (
     AT_MATCHED_LENGTH,
@@ -40,7 +36,8 @@ from macroscope.reporting.scorecard_text import (
     render_scorecards,
 )
 from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
-from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
+from macroscope.runs.numbers import find_run_folder
+from macroscope.runs.results import Results, read_run, read_statistics, read_warnings
 from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
@@ -56,10 +53,8 @@ class Comparison:
 
     Parameters
     ----------
-    plan
-        Plan of the run.
-    folder
-        Folder of the run, results/<run>.
+    results
+        Results of the run.
     make_report
         Function that makes the run's report in the folder.
 
@@ -71,10 +66,10 @@ class Comparison:
         Sentences about the critics that are left out, and the texts that a critic cannot judge.
     """
 
-    def __init__(self, plan: Plan, folder: Path, make_report: Callable[[], None]) -> None:
-        self._plan, self._make_report = plan, make_report
-        self.folder = folder
-        self.reasons = describe_gaps(gap for gap in plan.config.gaps if gap.kind == SKIPPED)
+    def __init__(self, results: Results, make_report: Callable[[], None]) -> None:
+        self._results, self._make_report = results, make_report
+        self.folder = results.folder
+        self.reasons = describe_gaps(gap for gap in results.config.gaps if gap.kind == SKIPPED)
 
     @cached_property
     def scorecard(self) -> pd.DataFrame:
@@ -155,25 +150,25 @@ class Comparison:
         numbers of a text have columns of their names, such as `name_mismatch`; NaN for other critics.
         """
         tables = []
-        further = self._plan.reporting.scores_of_documents()
+        further = self._results.scores_of_documents()
         flags = self._flags()
         texts = {pair: self._locate_texts(*pair) for pair in flags}
-        files = self._plan.reporting.attributions()
+        files = self._results.outputs("attributions")
         for key, path in files.items():
             critic, corpus, system = key
-            rows = pd.DataFrame(read_attributions(self._local(path)), columns=["id", "score", "marks"])
+            rows = pd.DataFrame(read_attributions(path), columns=["id", "score", "marks"])
             located = [texts[corpus, system].get(name) for name in rows["id"]]
             rows["text"] = [text and text.text for text in located]
             rows["marks"] = [
                 [text.locate(mark) for mark in marks] if text else []
                 for text, marks in zip(located, rows["marks"], strict=True)
             ]
-            compared = CriticScores.read(self._local(path), self._local(files[critic, corpus, CONTROL]))
+            compared = CriticScores.read(path, files[critic, corpus, CONTROL])
             rows["percentile"] = np.where(np.isnan(compared.scores), np.nan, 100 * compared.below / compared.real)
             flagged = flags[corpus, system].get(critic)
             rows["flagged"] = False if flagged is None else flagged.is_flagged
-            if key in further and list_document_numbers(scores := self._local(further[key])):
-                numbers = read_document_numbers(scores).drop(columns=OPENING, errors="ignore")
+            if key in further and list_document_numbers(further[key]):
+                numbers = read_document_numbers(further[key]).drop(columns=OPENING, errors="ignore")
                 rows = rows.merge(numbers, how="left", on="id")
             tables.append(rows.assign(system=system, critic=critic))
         table = pd.concat(tables, ignore_index=True).astype({"score": float})
@@ -182,17 +177,17 @@ class Comparison:
 
     def _flags(self) -> dict[tuple[str, str], Mapping[str, Flags]]:
         """Return (corpus, system) -> critic -> flags of the texts."""
-        results = Results(self.folder / "config.json")
-        pairs = dict.fromkeys((corpus, system) for _, corpus, system in self._plan.reporting.attributions())
+        results = self._results
+        pairs = dict.fromkeys((corpus, system) for _, corpus, system in results.contents.attributions)
         real = {corpus: read_keys(results, corpus, CONTROL) for corpus, _ in pairs}
         return {(corpus, system): flag_texts(results, corpus, system, real[corpus]) for corpus, system in pairs}
 
     def _locate_texts(self, corpus: str, system: str) -> dict[str, LocatedText]:
         """Return id -> the string that the user gave, or else the text as it was judged."""
-        given = read_given(self._plan, corpus, system)
+        given = read_given(self._results.config, corpus, system)
         located, changed = {}, 0
-        samples = self._local(self._plan.systems.samples(corpus, system))
-        all_real = self.folder / "corpora" / corpus / "documents.parquet"  # a critic may read more than the control
+        samples = self._results.samples_of(corpus, system)
+        all_real = self._results.documents_of(corpus)  # a critic may read more than the control
         for document in read_documents(all_real if system == CONTROL and all_real.exists() else samples):
             read, text = given.get(document.id, (None, ""))
             is_same = read is not None and read.sections == document.sections
@@ -202,10 +197,6 @@ class Comparison:
         if changed:
             log.warning("%d texts of %s are shown as they were judged; their files have changed", changed, system)
         return located
-
-    def _local(self, path: str) -> Path:
-        """Return the place of a file of the run."""
-        return self.folder / Path(path).relative_to(self._plan.results)
 
     @checked
     def report(self, folder: str | Path) -> Path:
@@ -241,7 +232,7 @@ class Comparison:
         """
         target = require_new(folder, "save(folder)")
         self._make_report()
-        copy = target / self._plan.results
+        copy = target / "results" / self._results.config.run
         copy.parent.mkdir(parents=True, exist_ok=True)
         with atomic(copy) as path:
             shutil.copytree(self.folder, path)
@@ -249,7 +240,7 @@ class Comparison:
 
     def summary(self) -> str:
         """Return the result in two plain sentences, a line per corpus: the verdict, and the clearest difference."""
-        return summarise_run(self._plan, self.detectability, self.statistics)
+        return summarise_run(self._results, self.detectability, self.statistics)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the files of the run with its report, since a temporary folder ends with the result."""
@@ -278,18 +269,18 @@ class Comparison:
 
     @property
     def _remarks(self) -> list[str]:
-        remarks = [*list_notes(self._plan, self._tables), *list_warnings(self._tables, self.missing), self.summary()]
+        remarks = [*list_notes(self._results, self._tables), *list_warnings(self._tables, self.missing), self.summary()]
         return [remark for remark in remarks if remark]
 
     def __repr__(self) -> str:
         scorecards = list(build_scorecards(self.detectability))
-        legend = render_legend(scorecards, self._plan.config.statistics.margin)
+        legend = render_legend(scorecards, self._results.config.statistics.margin)
         return "\n\n".join([render_scorecards(scorecards), legend, *self._remarks])
 
     def _repr_html_(self) -> str:
         """Return the scorecard, its legend and the warnings as HTML, for notebooks."""
         scorecards = list(build_scorecards(self.detectability))
-        return render_html(scorecards, self._plan.config.statistics.margin, self._remarks)
+        return render_html(scorecards, self._results.config.statistics.margin, self._remarks)
 
 
 @checked
@@ -318,7 +309,7 @@ def load(folder: str | Path) -> Comparison:
             if not (run / name).exists():
                 raise MacroscopeError(f"{run}: {name} is missing; finish the run")
 
-    return Comparison(Plan(load_config(config_of_run(run))), run, require_report)
+    return Comparison(read_run(run), require_report)
 
 
 def _unpack(packed: bytes) -> Comparison:

@@ -199,20 +199,20 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.gaps import SKIPPED, describe_missing, read_missing
-    from macroscope.reporting.scorecard import build_scorecards
+    from macroscope.reporting.scorecard import build_scorecards, read_scorecard
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
     from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
-    from macroscope.reporting.written_tables import read_scorecard, read_statistics, read_warnings
+    from macroscope.runs.results import read_run, read_statistics, read_warnings
 
-    results = output / plan.results
-    tables = results / "tables"
-    missing = read_missing(tables, results / "figures")
+    folder = output / plan.results
+    results, tables = read_run(folder), folder / "tables"
+    missing = read_missing(tables, folder / "figures")
     scorecard = read_scorecard(tables)
-    summary = summarise_run(plan, scorecard, read_statistics(tables))
-    notes = list_notes(plan, tables)
+    summary = summarise_run(results, scorecard, read_statistics(tables))
+    notes = list_notes(results, tables)
     places = {
-        "Report": results / "report.html",
-        "Texts": results / "reader" / "index.html",
+        "Report": folder / "report.html",
+        "Texts": folder / "reader" / "index.html",
         "Config": output / "config.yaml",
     }
     if answer is not None:

@@ -268,12 +268,11 @@ def correlate(
     json: Json = False,
 ) -> None:
     """Correlate critics' per-document scores with people's ratings, corrected for the annotators' error."""
-    from macroscope.plan import config_of_run
     from macroscope.reporting.human_documents import corpus_of, correlate_run
-    from macroscope.reporting.results import Results
+    from macroscope.runs.results import read_run
     from macroscope.tables import write_output
 
-    results = Results(config_of_run(run))
+    results = read_run(run)
     table = correlate_run(results, corpus_of(results, corpus, run), str(ratings), resamples=resamples)
     write_output(table, output)
     columns = ["question", "critic", "statistic", "documents_of", "documents", "pearson", "pearson_p_adjusted"]

@@ -17,8 +17,8 @@ app.callback()(lambda: None)
 @app.command()
 def run(stage: StageName, output: Output, inputs: Inputs = None, values: Values = None) -> None:
     """Run a stage of reporting: tables, figures, report, reader, sensitivity."""
-    from macroscope.plan.reporting import PACKAGE, STAGES
     from macroscope.registry import require
+    from macroscope.reporting import PACKAGE, STAGES
     from macroscope.stages import run_stage
 
     run_stage(require(stage, STAGES, "stage"), PACKAGE, None, inputs or (), values or (), output)
@@ -52,7 +52,7 @@ def export(
     A file per system has the detectability by every critic, with its interval and its settings.
     """
     from macroscope.reporting.every_eval_ever import write_records
-    from macroscope.reporting.finished_runs import find_run
+    from macroscope.runs.numbers import find_run
 
     numbers, system = find_run(run)
     assert format is Format.EVERY_EVAL_EVER

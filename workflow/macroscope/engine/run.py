@@ -11,9 +11,10 @@ from macroscope.execution.failures import describe_failed
 from macroscope.execution.limits import limits
 from macroscope.files import write_text
 from macroscope.gaps import UNFINISHED, rules_with_failed_stages
-from macroscope.plan import FINISHED, Plan
+from macroscope.plan import Plan
 from macroscope.plan.second_pass import without_failed
 from macroscope.plan.user_files import Digests
+from macroscope.runs.contents import remove_finished
 
 Targets = Callable[[Plan], Sequence[str]]
 """Function of a plan that returns the files to make."""
@@ -54,7 +55,7 @@ def run_plan(
     results.mkdir(parents=True, exist_ok=True)
     (results / UNFINISHED).touch()  # from now on, its texts may be newer than its tables
     while True:
-        _write_config(plan, folder)
+        _write_descriptions(plan, folder)
         machine, wanted = _machine(cores), list(targets(plan))
         tasks = tasks_of(plan, machine, folder, wanted)
         manifest = Manifest(folder, f"{plan.results}/{FILE}", tasks, Digests(folder))
@@ -73,16 +74,17 @@ def run_plan(
         missing = [entry if keeps_logs else entry.model_copy(update={"log": ""}) for entry in new]
         plan = Plan(config.model_copy(update={"gaps": [*plan.config.gaps, *missing]}))
     if not plan.config.failed:
-        (results / FINISHED).unlink(missing_ok=True)
+        remove_finished(results)
     (results / UNFINISHED).unlink(missing_ok=True)
     return plan
 
 
-def _write_config(plan: Plan, folder: Path) -> None:
-    """Write the effective config; an equal one keeps its date, by which Snakemake judges."""
-    path, text = folder / plan.config_file, plan.effective_json()
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        write_text(path, text)
+def _write_descriptions(plan: Plan, folder: Path) -> None:
+    """Write the effective config and the contents; equal ones keep their dates, by which Snakemake judges."""
+    for name, text in plan.descriptions().items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
 
 
 def _machine(cores: int) -> Machine:

@@ -25,7 +25,7 @@ from macroscope.gate.decision import (
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
 from macroscope.options import CONTROL, KEPT_NAMES
 from macroscope.reporting.comparability import find_declaration, require_comparable
-from macroscope.reporting.finished_runs import Key, Number, Run
+from macroscope.runs.numbers import Key, Number, Run
 from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.pairs import DIFFERENCE, RATIO, UNLIKE_SIZES
 

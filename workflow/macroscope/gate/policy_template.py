@@ -13,7 +13,7 @@ from macroscope.gate.decision import at_confidence, difference, logarithm
 from macroscope.gate.evaluate import Comparison
 from macroscope.options import KEPT_NAMES
 from macroscope.reporting.comparability import find_declaration
-from macroscope.reporting.finished_runs import Key, Number, Run
+from macroscope.runs.numbers import Key, Number, Run
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 
 CONFIDENCE = 0.95

@@ -7,16 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from macroscope.config.schema import Config, parse_config
 from macroscope.corpora.titles import normalise_title
 from macroscope.criticize.inputs import GivenFields, make_texts
 from macroscope.criticize.reading import read_counted, recognize_language
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
-from macroscope.files import read_json
 from macroscope.options import CONTROL, require_name
-from macroscope.plan.corpora import CorporaPlan
-from macroscope.plan.systems import SystemsPlan
+from macroscope.runs.contents import WHOLE
+from macroscope.runs.results import Results
 
 log = logging.getLogger("macroscope")
 FEWEST_TYPES = 2
@@ -70,9 +68,10 @@ class Pool:
     screening: list[tuple[Document, float]] = field(default_factory=list)
 
 
-def read_config(run: Path, corpus: str | None) -> tuple[Config, str]:
-    """Return the config of a finished run, and the corpus of a study: `corpus`, or the run's only one."""
-    config = parse_config(read_json(run / "config.json"), str(run / "config.json"))
+def open_run(run: Path, corpus: str | None) -> tuple[Results, str]:
+    """Return a finished run, and the corpus of a study: `corpus`, or the run's only one."""
+    results = Results(run / WHOLE)
+    config = results.config
     if corpus is None:
         if len(config.corpora) > 1:
             raise MacroscopeError(f"{run}: several corpora ({', '.join(config.corpora)}); choose one with --corpus")
@@ -81,7 +80,7 @@ def read_config(run: Path, corpus: str | None) -> tuple[Config, str]:
         require_name(corpus, config.corpora, str(run), "corpus")
     except ValueError as error:
         raise MacroscopeError(str(error)) from None
-    return config, corpus
+    return results, corpus
 
 
 def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
@@ -101,19 +100,18 @@ def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
     MacroscopeError
         If the run has no such corpus or system, or several corpora and none is given.
     """
-    config, corpus = read_config(run, corpus)
-    corpora = CorporaPlan(config, str(run))
-    plan = SystemsPlan(config, str(run), corpora)
+    results, corpus = open_run(run, corpus)
+    config = results.config
     try:
         for system in systems:
             require_name(system, {**config.systems, CONTROL: None}, str(run), "system")
     except ValueError as error:
         raise MacroscopeError(str(error)) from None
     chosen = list(systems) or [CONTROL, *config.judged_systems(corpus)]
-    samples = {system: list(read_documents(Path(plan.samples(corpus, system)))) for system in chosen}
-    documents = Path(corpora.documents(corpus))
+    samples = {system: list(read_documents(results.samples_of(corpus, system))) for system in chosen}
+    documents = results.documents_of(corpus)
     titled = [document for split in ("train", "valid") for document in read_documents(documents, split)]
-    return _make_pool(samples, titled, corpora.options(corpus).language)
+    return _make_pool(samples, titled, config.corpora[corpus].language)
 
 
 def pool_of_files(

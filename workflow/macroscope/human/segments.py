@@ -29,9 +29,8 @@ from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, atomic
 from macroscope.human.assignment import SCREENING
-from macroscope.human.pool import Place, Pool, read_config
+from macroscope.human.pool import Place, Pool, open_run
 from macroscope.options import Resampling
-from macroscope.plan.corpora import CorporaPlan
 from macroscope.statistics.agreement import answer_metrics
 from macroscope.tables import read_csv, write_csv
 
@@ -59,7 +58,8 @@ def sample_segments(
     MacroscopeError
         If the run has no such segments, or too few.
     """
-    config, corpus = read_config(run, corpus)
+    results, corpus = open_run(run, corpus)
+    config = results.config
     critic = "narrative" if variant is None else f"narrative{VARIANT_SEPARATOR}{variant}"
     path = run / "critics" / critic / corpus / "corrupted" / f"{task}.parquet"
     if not path.exists():
@@ -70,8 +70,7 @@ def sample_segments(
         raise MacroscopeError(
             f"{run}: its test segments of '{corpus}' are checked already (test_segments); give a run with its own"
         )
-    corpora = CorporaPlan(config, str(run))
-    narratives = read_corpus_narratives(Path(corpora.documents(corpus)), corpora.options(corpus).language)
+    narratives = read_corpus_narratives(results.documents_of(corpus), config.corpora[corpus].language)
     test = read_examples(path)[0].get("test")
     damaged = np.empty(0, dtype=np.int64) if test is None else np.flatnonzero(test.damaged)
     if test is None or len(damaged) < number:

@@ -6,7 +6,6 @@ Rules map names to paths; every choice that depends on the config is made in a r
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from macroscope.config.schema import Config, parse_config
@@ -18,11 +17,10 @@ from macroscope.plan.critics import CriticsPlan
 from macroscope.plan.reporting import ReportingPlan
 from macroscope.plan.systems import SystemsPlan
 from macroscope.plan.user_files import UserFiles
+from macroscope.runs.contents import FINISHED, WHOLE, contents_file
 from macroscope.stages import ANY_NAME, alternatives
 from macroscope.systems import kinds
 
-WHOLE, FINISHED = "config.json", "finished.json"
-"""Files of a run with its effective config: of the whole run, and of what finished if something failed."""
 MANY_JOBS = 10_000
 """Number of jobs from which on their planning takes so long that a user is told."""
 SECONDS_TO_PLAN_A_JOB = 0.005
@@ -130,9 +128,12 @@ class Plan:
             " min before the first one, at each call; runs of fewer systems begin sooner"
         )
 
-    def effective_json(self) -> str:
-        """Return the config with all its defaults, as JSON."""
-        return self.config.model_dump_json(indent=2) + "\n"
+    def descriptions(self) -> dict[str, str]:
+        """Return path -> JSON, of the config with all its defaults and of the contents of the run."""
+        return {
+            self.config_file: self.config.model_dump_json(indent=2) + "\n",
+            contents_file(self.config_file): self.reporting.contents().to_json() + "\n",
+        }
 
     def where_to_look(self) -> str:
         """Return a message that names the files to open first."""
@@ -142,12 +143,6 @@ class Plan:
             f"Headline:     {self.results}/tables/headline.csv\n"
             f"All numbers:  {self.results}/tables/statistics.csv\n"
         )
-
-
-def config_of_run(folder: Path) -> Path:
-    """Return the path of the config from which the report in a run's folder was made; see `Plan.config_file`."""
-    finished = folder / FINISHED
-    return finished if finished.exists() else folder / WHOLE
 
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:

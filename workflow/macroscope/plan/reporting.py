@@ -1,6 +1,6 @@
 """Plan of reporting: the jobs of tables, figures and pages, and their inputs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,8 @@ from macroscope.critics.declaration import SHOWN
 from macroscope.files import RESOURCES
 from macroscope.jobs import OUTPUT, Job, Resources, value_words
 from macroscope.plan.critics import ALL_SYSTEMS, PLACES
-from macroscope.stages import Stage
+from macroscope.reporting import PACKAGE, STAGES
+from macroscope.runs.contents import Contents, Judged, contents_file
 from macroscope.statistics.judgements import BUILT_IN, has_document_ratings, list_table_files, table_exists
 
 if TYPE_CHECKING:
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
     from macroscope.plan.critics import CriticsPlan
     from macroscope.plan.systems import SystemsPlan
 
-PACKAGE = "macroscope.reporting"
-"""The package whose functions are the stages."""
-STAGES = {
-    "tables": Stage("tables:write_tables", "config", folder=True, megabytes=4000),
-    "figures": Stage("figures:plot_figures", "config tables threads", folder=True, megabytes=4000, threads=4),
-    "report": Stage("report:write_report", "config tables figures pages logs", megabytes=4000),
-    "sensitivity": Stage("sensitivity:write_sensitivity", "config", folder=True, megabytes=4000),
-    "reader": Stage("reader.writing:write_reader", "config", folder=True, megabytes=4000, minutes=240),
-}
-"""Stages of the room, by name."""
 _RULES = {
     "tables": "make_tables",
     "figures": "plot_figures",
@@ -69,7 +60,44 @@ class ReportingPlan:
             # with another config.
             "reader": {**self.reader_read(), "tables": tables},
         }
-        return [self._job(stage, {**inputs, "config": config}) for stage, inputs in read.items()]
+        described = {"config": config, "contents": contents_file(config)}
+        return [self._job(stage, {**inputs, **described}) for stage, inputs in read.items()]
+
+    def contents(self) -> Contents:
+        """Return what the run judges, and its files, for all who read it."""
+        critics, models = self.critics, self.systems.language_models
+
+        def inside(path: str) -> str:
+            return path.removeprefix(f"{self.results}/")
+
+        def outputs(name: str, keys: Iterable[Judged]) -> dict[Judged, str]:
+            return {(c, corpus, s): inside(critics.place(name, c, corpus=corpus, system=s)) for c, corpus, s in keys}
+
+        return Contents(
+            corpora=critics.corpora_used,
+            pairs=critics.pairs,
+            comparisons=critics.comparisons,
+            chapters=critics.chapters,
+            sampled=self.sampled(),
+            language_models=self.language_models(),
+            measured_systems=self.measured_systems(),
+            trained_models=self.trained_models(),
+            known_log_q=self.known_log_q(),
+            matched=critics.matched_lengths.compared,
+            models={system: models.model_of(system) for system in self.systems.all},
+            signatures={critic: critics.signature(critic) for critic in critics.plugins},
+            folds={critic: critics.folds(critic) for critic in critics.plugins},
+            empty_cells={key: gap.model_dump(mode="json") for key, gap in critics.empty_cells.items()},
+            unmatched=[gap.model_dump(mode="json") for gap in critics.unmatched],
+            statistics=[inside(path) for path in self.statistics()],
+            pairs_files=[inside(path) for path in self.pairs_files()],
+            two_sample_tests=[inside(path) for path in self.two_sample_tests()],
+            powers=[inside(path) for path in self.sensitivity_read().get("powers", ())],
+            latents=outputs("latents", critics.comparisons),
+            scores=outputs("scores", (key for key in critics.comparisons if critics.declared(key[0]).scores)),
+            attributions=outputs("attributions", self.attributions()),
+            known_truths=outputs("known_truth", self.known_truths()),
+        )
 
     def _job(self, stage: str, inputs: Mapping[str, Any]) -> Job:
         declared = STAGES[stage]

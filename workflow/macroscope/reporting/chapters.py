@@ -27,10 +27,10 @@ from macroscope.reporting.human_documents import display_documents, read_documen
 from macroscope.reporting.human_study import study_blocks
 from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.pairs import display_pair, pairs_of, read_pairs
-from macroscope.reporting.results import Results
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.reporting.tables import display_known_truth
 from macroscope.reporting.times import times_by_rule
+from macroscope.runs.results import Results
 from macroscope.tables import read_csv
 
 
@@ -142,7 +142,7 @@ def undefined_table(statistics: pd.DataFrame, quantities: Mapping[str, str]) -> 
 def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterator[Chapter]:
     """Yield a chapter of pairwise system comparisons for each corpus with pairs."""
     table = read_pairs(tables)
-    for corpus in results.corpora():
+    for corpus in results.contents.corpora:
         blocks = [
             Block(
                 f"{pair.system}:{pair.second}",
@@ -164,7 +164,7 @@ def pairs_page(corpus: str) -> str:
 def probability_chapters(results: Results, figures: Path, captions: Captions) -> Iterator[Chapter]:
     """Yield a chapter for each corpus with systems whose own probabilities are known."""
     title, caption = "Estimated against true probabilities", captions.html("probabilities")
-    for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.reporting.known_log_q()):
+    for corpus in dict.fromkeys(corpus for corpus, _ in results.contents.known_log_q):
         name = f"probabilities_{corpus}"
         figure = inline_svg(figures / f"{name}.svg")
         shown = Block(name, title, caption, figure=figure)
@@ -227,7 +227,7 @@ def _by_document(human_scores: HumanScores, rows: pd.DataFrame, captions: Captio
 
 def training_chapter(results: Results, tables: Path, figures: Path, captions: Captions) -> Iterator[Chapter]:
     """Yield a chapter of the language models: sizes and perplexities, then training curves."""
-    if not results.language_models() and not results.measured_systems():
+    if not results.contents.language_models and not results.contents.measured_systems:
         return
     blocks = [
         _table("models", "The models", tables / "models.csv", captions),
@@ -238,7 +238,7 @@ def training_chapter(results: Results, tables: Path, figures: Path, captions: Ca
                 captions.html("training"),
                 figure=inline_svg(figures / f"training_{corpus}_{system}.svg"),
             )
-            for corpus, system in results.trained_models()
+            for corpus, system in results.contents.trained_models
         ),
     ]
     yield Chapter("training", "Training of the language models", blocks)
@@ -256,7 +256,7 @@ def truth_chapter(tables: Path, captions: Captions) -> Iterator[Chapter]:
 def counts_chapter(results: Results, tables: Path, times: Path | None, captions: Captions) -> Chapter:
     """Return the chapter of the counts: inputs, dropped texts, and running times."""
     blocks = [
-        *_profile(results.plan.config.profile, captions),
+        *_profile(results.config.profile, captions),
         _table("corpora", "The corpora", tables / "corpora.csv", captions),
         *_data_sources(tables / "data_sources.csv", captions),
         _dropped(tables / "dropped.csv", captions),

@@ -10,7 +10,7 @@ from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import statistics_of
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
-from macroscope.reporting.finished_runs import Key, Number, Run
+from macroscope.runs.numbers import Key, Number, Run
 from macroscope.statistics.declaration import Statistic, match_declaration
 
 RUN_SEED, RELEASE, VERSIONS = "run_seed", "macroscope", "versions"

@@ -10,8 +10,8 @@ from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic, difference_tests
 from macroscope.critics.readings import Reading
 from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.reporting.critic_stages import select_rows
 from macroscope.reporting.formats import format_number, format_p_value
-from macroscope.reporting.results import select_rows
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.tidy import SIGNIFICANT

@@ -16,7 +16,7 @@ from macroscope import __version__
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.options import fit_for_paths
-from macroscope.reporting.finished_runs import STATISTICS, Key, Number, Run
+from macroscope.runs.numbers import STATISTICS, Key, Number, Run
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 
 log = logging.getLogger("macroscope")

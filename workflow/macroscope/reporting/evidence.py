@@ -21,7 +21,7 @@ from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import CONTROL
 from macroscope.reporting.examples import Piece, cut_pieces, end_of_word, mark_counts
 from macroscope.reporting.html_blocks import reader_address
-from macroscope.reporting.results import Results
+from macroscope.runs.results import Results
 
 SENTENCES = 2
 LONGEST = 300
@@ -72,12 +72,12 @@ def find_evidence(results: Results, corpus: str, system: str, critics: Sequence[
     critics
         Critics to choose from.
     """
-    files = results.plan.reporting.attributions()
+    files = results.outputs("attributions")
     excesses: dict[str, tuple[float, float, float]] = {}
     for critic in critics:
         declared = get_critic(critic).data.attribution
         if declared is not None and declared.marks and (critic, corpus, system) in files:
-            excess = _marked_shares(*(results.local(files[critic, corpus, name]) for name in (system, CONTROL)))
+            excess = _marked_shares(*(files[critic, corpus, name] for name in (system, CONTROL)))
             if excess[0] > CLEAR:
                 excesses[critic] = excess
     if not excesses:
@@ -100,10 +100,10 @@ def _marked_shares(candidate: Path, control: Path) -> tuple[float, float, float]
 
 def _find_sentences(results: Results, corpus: str, system: str, critic: str) -> Iterator[MarkedSentence]:
     """Yield the most strongly marked sentence of each of the texts with the most marks, the strongest first."""
-    file = results.local(results.plan.reporting.attributions()[critic, corpus, system])
-    samples = results.local(results.plan.systems.samples(corpus, system))
+    file = results.outputs("attributions")[critic, corpus, system]
+    samples = results.samples_of(corpus, system)
     weights = [(sum(mark["weight"] for mark in row["marks"]), n) for n, row in enumerate(read_attributions(file))]
-    language = results.plan.corpora.options(corpus).language
+    language = results.config.corpora[corpus].language
     strongest = []
     for weight, row in nlargest(CONSIDERED, weights):
         if not weight:

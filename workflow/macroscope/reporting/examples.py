@@ -30,7 +30,7 @@ from macroscope.reporting.flags import Flags
 from macroscope.reporting.formats import format_number
 from macroscope.reporting.html_blocks import reader_address
 from macroscope.reporting.reader.index import CriticScores
-from macroscope.reporting.results import Results
+from macroscope.runs.results import Results
 
 MOST_CHARACTERS = 1800
 """Maximum number of characters of the example on a page; the reader shows the whole text."""
@@ -142,7 +142,7 @@ def find_example(
     -------
     The document of the first critic if no critic marks its choice; None if no critic flags a document.
     """
-    samples = results.local(results.plan.systems.samples(corpus, system))
+    samples = results.samples_of(corpus, system)
     choices = list(_choices(results, corpus, system, critics, flags, text_lengths(samples)))
     if not choices:
         return None
@@ -170,10 +170,10 @@ def _choices(
     lengths: NDArray[np.int64],
 ) -> Iterator[tuple[str, Path, CriticScores, Choice]]:
     """Yield (critic, file of its attributions, its scores, its choice) for critics that flag a document."""
-    files = results.plan.reporting.attributions()
+    files = results.outputs("attributions")
     for critic in critics:
         if (critic, corpus, system) in files:
-            file, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
+            file, control = (files[critic, corpus, name] for name in (system, CONTROL))
             scores = CriticScores.read(file, control)
             marks, distance = mark_counts(file), _attribution_of(critic).distance
             choice = choose_document(scores, flags[critic], lengths, marks, distance=distance)

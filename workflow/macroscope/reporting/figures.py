@@ -35,6 +35,7 @@ from macroscope.plotting import (
     title_panel,
 )
 from macroscope.reporting.correlation_figures import plot_correlations, plot_probabilities, plot_system_scores
+from macroscope.reporting.critic_stages import plot_overview, read_findings
 from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human import (
     quality_measures,
@@ -44,8 +45,7 @@ from macroscope.reporting.human import (
     select_measures,
 )
 from macroscope.reporting.human_study import read_systems, study_folder, systems_stem
-from macroscope.reporting.results import Results, plot_overview
-from macroscope.reporting.written_tables import read_statistics
+from macroscope.runs.results import Results, read_statistics
 from macroscope.systems import kinds
 from macroscope.tables import read_csv
 
@@ -98,13 +98,13 @@ SETTINGS = {"W/ Title": (BLUE, "o"), "W/O Title": (VERMILION, "s")}
 """Setting of a language model -> colour and marker."""
 
 
-def plot_figures(config: Path, tables: Path, output: Path, threads: int = 1) -> None:
+def plot_figures(config: Path, contents: Path, tables: Path, output: Path, threads: int = 1) -> None:
     """Plot all figures of a run into the folder `output`, as SVG and PDF.
 
     Parameters
     ----------
-    config
-        Effective config of the run.
+    config, contents
+        Effective config and contents of the run.
     tables
         Folder of the run's tables.
     output
@@ -112,19 +112,19 @@ def plot_figures(config: Path, tables: Path, output: Path, threads: int = 1) -> 
     threads
         Number of parallel processes.
     """
-    results = Results(config)
+    results = Results(config, contents)
     headline, statistics = read_headline(tables), read_statistics(tables)
     truth = _read_truth(tables)
     with atomic(output) as folder:
         folder.mkdir()
         tasks: list[Task] = [
             partial(_plot_critic, results, findings, headline, truth)
-            for findings in results.findings(statistics, folder)
+            for findings in read_findings(results, statistics, folder)
         ]
         if (tables / "probability_correlations.csv").exists():
             table = read_csv(tables / "probability_correlations.csv")
             tasks += [partial(_plot_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
-        tasks += [partial(_plot_training, results, *trained, folder) for trained in results.trained_models()]
+        tasks += [partial(_plot_training, results, *trained, folder) for trained in results.contents.trained_models]
         tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
         glyphs, failures = run_tasks(tasks, threads)
         write_missing(failures, folder)
@@ -153,7 +153,7 @@ def _plot_scores(results: Results, findings: Findings, headline: pd.DataFrame, t
     if rows[f"{critic}_{latent_measure(critic).name}"].isna().all():  # marked as unusable in the headline
         return
     truth_of_chapter = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
-    figure = plot_latent(rows, critic, corpus, truth_of_chapter, 100 * results.plan.config.statistics.confidence)
+    figure = plot_latent(rows, critic, corpus, truth_of_chapter, 100 * results.config.statistics.confidence)
     save(figure, folder / f"latent_{critic}_{corpus}")
     if len(_with_perplexity(rows, critic)) > 1:  # one point shows no comparison
         save(plot_perplexity(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
@@ -178,7 +178,7 @@ def _plot_correlations(results: Results, statistics: pd.DataFrame, correlations:
         if plotted.empty:
             continue
         number = len(rows[["critic", "statistic"]].drop_duplicates())
-        confidence = 100 * results.plan.config.statistics.confidence
+        confidence = 100 * results.config.statistics.confidence
         save(plot_correlations(plotted, number, scores.title, confidence), folder / scores.stem)
 
 

@@ -11,7 +11,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.attributions import read_real_scores, read_scores
 from macroscope.documents import read_documents
 from macroscope.options import CONTROL
-from macroscope.reporting.results import Results
+from macroscope.runs.results import Results
 from macroscope.statistics.conformal import Scores, conformal_p_values, flag
 from macroscope.statistics.document_groups import ID, KEYS, group_labels
 
@@ -44,7 +44,7 @@ class Flags:
 
 def read_keys(results: Results, corpus: str, system: str) -> pd.DataFrame:
     """Read the keys of the documents of a system, indexed by id."""
-    documents = read_documents(results.local(results.plan.systems.samples(corpus, system)))
+    documents = read_documents(results.samples_of(corpus, system))
     return pd.DataFrame(((d.id, d.opening) for d in documents), columns=list(KEYS)).set_index(ID)
 
 
@@ -60,12 +60,12 @@ def flag_texts(results: Results, corpus: str, system: str, real: pd.DataFrame) -
     -------
     Critic -> flags, in the order of the samples. The control itself has none.
     """
-    files = results.plan.reporting.attributions()
+    files = results.outputs("attributions")
     critics = [critic for critic, c, s in files if (c, s) == (corpus, system) and s != CONTROL]
     texts = read_keys(results, corpus, system) if critics else real
     p_values = {}
     for critic in critics:
-        candidate, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
+        candidate, control = (files[critic, corpus, name] for name in (system, CONTROL))
         attribution = get_critic(critic).data.attribution
         assert attribution is not None
         samples = (

@@ -12,6 +12,7 @@ from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
 from macroscope.gaps import TOO_FEW, UNUSABLE, Gap, find_gap
 from macroscope.options import CONTROL, READABLE_NAMES
+from macroscope.reporting.critic_stages import select_rows
 from macroscope.reporting.formats import (
     format_number,
     format_p_value,
@@ -19,7 +20,7 @@ from macroscope.reporting.formats import (
     look_up_estimate,
     look_up_value,
 )
-from macroscope.reporting.results import Results, select_rows
+from macroscope.runs.results import Results
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.systems import kinds
 from macroscope.tables import read_csv
@@ -111,13 +112,13 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: Sequenc
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
-    for corpus, system in results.plan.critics.pairs:
+    for corpus, system in results.contents.pairs:
         description = results.description(corpus, system)
         row: dict[str, object] = {"corpus": corpus, "system": system, **asdict(description)}
-        model = results.plan.systems.language_models.model_of(system)
+        model = results.contents.models[system]
         for statistic in ("word_ppl", "token_ppl"):
             row |= look_up_estimate(indexed, (corpus, model, "perplexity", statistic), statistic)
-        for critic in dict.fromkeys(c for c, k, s in results.plan.critics.comparisons if (k, s) == (corpus, system)):
+        for critic in dict.fromkeys(c for c, k, s in results.contents.comparisons if (k, s) == (corpus, system)):
             chapter = select_rows(statistics, critic, corpus)
             system_rows = chapter[chapter["system"] == system]
             # Scored texts may be fewer than all texts.

@@ -17,7 +17,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.errors import MacroscopeError, describe, is_own
 from macroscope.files import CAPTIONS
 from macroscope.reporting.pages import html_table, inline_svg
-from macroscope.reporting.results import Results
+from macroscope.runs.results import Results
 
 log = logging.getLogger("macroscope")
 
@@ -62,7 +62,7 @@ class Captions:
     """Captions from workflow/report/*.rst and the critics' folders, with the values of this run."""
 
     def __init__(self, results: Results) -> None:
-        self.config = results.plan.config
+        self.config = results.config
         self.values = {
             "confidence": f"{100 * self.config.statistics.confidence:g}",
             "margin": self.config.statistics.margin,

@@ -13,7 +13,7 @@ from macroscope.documents import read_documents
 from macroscope.natural_language.words import count_words
 from macroscope.options import CONTROL, Resampling
 from macroscope.reporting.formats import format_two_decimals
-from macroscope.reporting.results import Results
+from macroscope.runs.results import Results
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name
 from macroscope.statistics.tidy import SIGNIFICANT
@@ -61,7 +61,7 @@ class HumanScores:
 
 def read_human_scores(results: Results) -> list[HumanScores]:
     """Read all entries of the config's human judgements, without what failed."""
-    config = results.plan.config
+    config = results.config
     scores = []
     for number, entry in enumerate(config.human_judgements):
         if config.lacks(entry.corpus):
@@ -83,7 +83,7 @@ def correlations_table(results: Results, statistics: pd.DataFrame) -> pd.DataFra
     statistics
         All statistics of the run.
     """
-    config = results.plan.config
+    config = results.config
     resampling = Resampling(
         permutations=config.statistics.permutations, confidence=config.statistics.confidence, seed=config.seed
     )
@@ -105,14 +105,12 @@ def correlations_table(results: Results, statistics: pd.DataFrame) -> pd.DataFra
 
 def read_lengths(results: Results, corpus: str) -> pd.DataFrame:
     """Read the number of words of every text of a corpus's systems: columns system, document, words."""
-    plan = results.plan
-    is_whole = plan.systems.all[CONTROL].is_whole_corpus()
+    is_whole = results.config.system(CONTROL).is_whole_corpus()
     rows = []
     for system in results.systems(corpus):
-        path = (
-            plan.corpora.documents(corpus) if is_whole and system == CONTROL else plan.systems.samples(corpus, system)
-        )
-        rows += [(system, text.id, count_words(text.text)) for text in read_documents(results.local(path))]
+        is_corpus = is_whole and system == CONTROL
+        path = results.documents_of(corpus) if is_corpus else results.samples_of(corpus, system)
+        rows += [(system, text.id, count_words(text.text)) for text in read_documents(path)]
     return pd.DataFrame(rows, columns=["system", "document", "words"])
 
 

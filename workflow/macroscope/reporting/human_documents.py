@@ -14,8 +14,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, Resampling, require_name
 from macroscope.reporting.formats import format_two_decimals
 from macroscope.reporting.human import HumanScores, read_human_scores, read_lengths
-from macroscope.reporting.results import Results
 from macroscope.reporting.statistic_names import readable_name
+from macroscope.runs.results import Results
 from macroscope.statistics.judgements import has_document_ratings
 from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, read_ratings, rename_systems
 from macroscope.statistics.tidy import SIGNIFICANT
@@ -74,9 +74,9 @@ def correlate_run(
     MacroscopeError
         If no rating is about a system of the run.
     """
-    config, ratings = results.plan.config, read_ratings(table)
+    config, ratings = results.config, read_ratings(table)
     systems = results.systems(corpus)
-    chapters = results.plan.critics.chapters
+    chapters = results.contents.chapters
     if mapping is None:
         names = {*ratings["system"], *ratings["against"]}
         mapping = {system: system for system in systems if system in names}
@@ -102,21 +102,11 @@ def correlate_run(
 
 def read_document_values(results: Results, critic: str, corpus: str) -> pd.DataFrame:
     """Read a critic's values of every document of a corpus; see `critics.document_values`."""
-    plan = results.plan.critics
-    declared = plan.plugins[critic]
-    files = {
-        system: CriticFiles(
-            results.place("latents", critic, corpus=corpus, system=system),
-            results.place("scores", critic, corpus=corpus, system=system) if declared.data.scores else None,
-        )
-        for system in plan.chapters[critic, corpus]
-    }
-    attribution = {
-        system: results.place("attributions", critic, corpus=corpus, system=system)
-        for system in files
-        if declared.data.attribution
-    }
-    return document_values(declared, files, attribution, results.plan.config.seed)
+    latents, scores, attributions = (results.outputs(name) for name in ("latents", "scores", "attributions"))
+    keys = {system: (critic, corpus, system) for system in results.contents.chapters[critic, corpus]}
+    files = {system: CriticFiles(latents[key], scores.get(key)) for system, key in keys.items()}
+    attributed = {system: attributions[key] for system, key in keys.items() if key in attributions}
+    return document_values(get_critic(critic), files, attributed, results.config.seed)
 
 
 def corpus_of(results: Results, corpus: str | None, run: Path) -> str:
@@ -127,7 +117,7 @@ def corpus_of(results: Results, corpus: str | None, run: Path) -> str:
     MacroscopeError
         If the run has no such corpus, or several and none is requested.
     """
-    corpora = results.corpora()
+    corpora = results.contents.corpora
     if corpus is None:
         if len(corpora) > 1:
             raise MacroscopeError(f"{run}: several corpora ({', '.join(corpora)}); choose one with --corpus")

@@ -15,7 +15,7 @@ from macroscope.systems.length_matching import TEXTS, WORDS
 from macroscope.tables import read_csv
 
 if TYPE_CHECKING:
-    from macroscope.reporting.results import Results
+    from macroscope.runs.results import Results
 
 FILE = "matched_length.csv"
 MATCHED, EXPLAINED = "matched", "explained"
@@ -79,7 +79,7 @@ def matched_lengths_table(results: "Results", statistics: pd.DataFrame) -> pd.Da
         for corpus, system, provenance in results.samples()
     }
     rows = []
-    for corpus, system in results.plan.critics.matched_lengths.compared:
+    for corpus, system in results.contents.matched:
         row: dict[str, Any] = {"corpus": corpus, "system": system}
         for prefix, name in ((_OF_SYSTEM, matched_system(system)), (_OF_REAL, matched_reference(system))):
             for what, counted in (("texts", TEXTS), ("words", WORDS)):

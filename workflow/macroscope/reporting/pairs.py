@@ -11,9 +11,9 @@ from macroscope.critics import get_critic
 from macroscope.critics.declaration import statistics_of
 from macroscope.critics.pairs import BETWEEN_SYSTEMS, COLUMNS
 from macroscope.reporting.formats import format_number, format_p_value, format_percent
-from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import Scorecard
 from macroscope.reporting.statistic_names import readable_name
+from macroscope.runs.results import Results
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.p_values import benjamini_hochberg
@@ -188,7 +188,7 @@ def pairs_table(results: Results) -> pd.DataFrame:
 
     See `with_adjusted_p_values`.
     """
-    tables = [read_csv(path) for path in results.plan.reporting.pairs_files()]
+    tables = [read_csv(path) for path in results.tables("pairs_files")]
     if not tables:
         return pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
     return with_adjusted_p_values(pd.concat(tables, ignore_index=True))

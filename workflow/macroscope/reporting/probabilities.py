@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from macroscope.config.schema import Config
+from macroscope.critics import get_critic
 from macroscope.options import Resampling
-from macroscope.reporting.results import Results
+from macroscope.runs.results import Results
 from macroscope.statistics.correlation import correlate
 
 COLUMNS = [
@@ -26,17 +27,15 @@ def probability_table(results: Results) -> pd.DataFrame:
         `COLUMNS`; a row per estimate and system whose samples come from the model's own distribution.
     """
     first: dict[tuple[str, ...], str] = {}
-    statistics = results.plan.config.statistics
-    resampling = Resampling(
-        statistics.resamples, statistics.permutations, statistics.confidence, results.plan.config.seed
-    )
+    statistics = results.config.statistics
+    resampling = Resampling(statistics.resamples, statistics.permutations, statistics.confidence, results.config.seed)
     rows = []
-    for corpus, system in results.plan.reporting.known_log_q():
-        table = pd.read_parquet(results.local(results.plan.systems.language_models.log_probabilities(corpus, system)))
-        setting = first.setdefault(find_setting(results.plan.config, corpus, system), system)
+    for corpus, system in results.contents.known_log_q:
+        table = pd.read_parquet(results.samples_of(corpus, system).with_name("log_probabilities.parquet"))
+        setting = first.setdefault(find_setting(results.config, corpus, system), system)
         true_log_q = table.set_index("id")["log_probability"]
-        for critic, declared in results.plan.critics.plugins.items():
-            if not declared.data.gives_log_q or (critic, corpus, system) not in results.plan.critics.comparisons:
+        for critic in results.contents.signatures:
+            if not get_critic(critic).data.gives_log_q or (critic, corpus, system) not in results.contents.comparisons:
                 continue
             texts = pd.read_parquet(
                 results.folder / "critics" / critic / corpus / "evidence" / system / "texts.parquet"
@@ -49,7 +48,7 @@ def probability_table(results: Results) -> pd.DataFrame:
                 paired["log_q"].to_numpy()[None, None], paired["log_probability"].to_numpy(), "spearman", resampling
             )
             values = (correlation.value[0], correlation.low[0], correlation.high[0], correlation.p_value[0])
-            signature = f"{results.plan.critics.signature(critic)}|{resampling.signature}"
+            signature = f"{results.contents.signatures[critic]}|{resampling.signature}"
             rows.append((corpus, system, critic, *values, len(paired), setting, resampling.seed, signature))
     return add_spread(pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in _OVER_SEEDS]))
 

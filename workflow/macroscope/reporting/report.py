@@ -28,6 +28,7 @@ from macroscope.reporting.chapters import (
     training_chapter,
     truth_chapter,
 )
+from macroscope.reporting.critic_stages import read_findings, report_items
 from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import describe_difference, judge_difference
 from macroscope.reporting.evidence import Evidence, find_evidence
@@ -36,7 +37,6 @@ from macroscope.reporting.html_blocks import Captions, system_page
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.pages import make_environment
 from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
-from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard import (
     EMPTY,
     SIGNS,
@@ -45,12 +45,13 @@ from macroscope.reporting.scorecard import (
     WARNING,
     Scorecard,
     build_scorecards,
+    read_scorecard,
 )
 from macroscope.reporting.scorecard_text import shown_verdicts
 from macroscope.reporting.sensitivity_summary import cite_sensitivity
 from macroscope.reporting.summary import summarise_corpora
 from macroscope.reporting.system_pages import system_pages
-from macroscope.reporting.written_tables import read_scorecard, read_statistics
+from macroscope.runs.results import Results, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
 
 MOST_NAMED = 12
@@ -61,6 +62,7 @@ PAGES = "pages"
 
 def write_report(
     config: Path,
+    contents: Path,
     tables: Path,
     figures: Path,
     output: Path,
@@ -71,8 +73,8 @@ def write_report(
 
     Parameters
     ----------
-    config
-        Effective config of the run.
+    config, contents
+        Effective config and contents of the run.
     tables, figures
         Folders written by `write_tables` and `plot_figures`.
     output
@@ -83,13 +85,13 @@ def write_report(
     logs
         Folder of the run's logs with the benchmarks; None: running times are left out.
     """
-    results = Results(config)
+    results = Results(config, contents)
     missing = read_missing(tables, figures)
     captions = Captions(results)
     statistics, headline = read_statistics(tables), read_headline(tables)
     contributions = [
         Contribution(findings, [_with_figure(item) for item in report_items(findings)[0]])
-        for findings in results.findings(statistics, figures)
+        for findings in read_findings(results, statistics, figures)
     ]
     scorecards = list(build_scorecards(read_scorecard(tables)))
     systems = [
@@ -114,11 +116,11 @@ def write_report(
             _write(environment, "chapter", folder / f"{chapter.page}.html", chapter=chapter)
         for page in systems:
             _write(environment, "system", folder / f"{page.page}.html", page=page)
-        dumped = yaml.safe_dump(results.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+        dumped = yaml.safe_dump(results.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
         _write(environment, "config", folder / "config.html", config=dumped)
     first_page = {
         **_describe_scorecards(results, scorecards, tables, captions),
-        "answers": summarise_corpora(results.plan, read_scorecard(tables), statistics),
+        "answers": summarise_corpora(results, read_scorecard(tables), statistics),
         "systems": {(page.corpus, page.system): page for page in systems},
         "headline": headline.set_index(["corpus", "system"]),
         "missing": missing,
@@ -159,7 +161,7 @@ def _describe_lengths(results: Results, tables: Path, corpus: str) -> list[str]:
     """Return sentences about comparisons at matched length on a corpus; none if there are none."""
     table = read_matched_lengths(tables)
     table = table[table["corpus"] == corpus]
-    config, gaps = results.plan.config, results.plan.critics.unmatched
+    config, gaps = results.config, results.unmatched
     unmatched = [gap for gap in gaps if gap.corpus == corpus and not config.lacks(corpus, critic=gap.critic)]
     return describe_lengths(table, read_scorecard(tables), unmatched)
 
@@ -176,7 +178,7 @@ def _find_evidence(results: Results, scorecard: Scorecard) -> tuple[str, Evidenc
 def _cite_sensitivity(results: Results, tables: Path, corpus: str) -> list[str]:
     """Return sentences about what critics would have found on a corpus; none if the config cites no matrix."""
     cells = read_scorecard(tables)
-    return cite_sensitivity(results.plan.config.cited_sensitivity, cells[cells["corpus"] == corpus])
+    return cite_sensitivity(results.config.cited_sensitivity, cells[cells["corpus"] == corpus])
 
 
 def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequence[Scorecard]) -> Environment:
@@ -188,15 +190,15 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "place": lambda auc: max(0.0, 2 * auc - 1),
     }
     environment.globals |= {
-        "run": results.plan.config.run,
+        "run": results.config.run,
         "chapters": chapters,
         "systems_of": {scorecard.corpus: scorecard.systems for scorecard in scorecards},
         "scorecard_of": {scorecard.corpus: scorecard for scorecard in scorecards},
-        "several_corpora": len(results.corpora()) > 1,
+        "several_corpora": len(results.contents.corpora) > 1,
         "most_named": MOST_NAMED,
         "false_flags": FALSE_FLAGS,
-        "confidence": f"{100 * results.plan.config.statistics.confidence:g}",
-        "margin": results.plan.config.statistics.margin,
+        "confidence": f"{100 * results.config.statistics.confidence:g}",
+        "margin": results.config.statistics.margin,
         "signs": SIGNS,
         "empty": EMPTY,
         "too_few_to_say": TOO_FEW_TO_SAY,
@@ -208,7 +210,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "comparing_critics": comparing_critics,
         "closer_systems": closer_systems,
         "observes": lambda critic: get_critic(critic).data.observes,
-        "folds": results.plan.critics.folds,
+        "folds": results.contents.folds.__getitem__,
     }
     return environment
 

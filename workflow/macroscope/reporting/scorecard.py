@@ -15,6 +15,7 @@ A critic with a warning has verdicts too; see `Scorecard.systems_with_overall_ve
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -24,8 +25,9 @@ from macroscope.gaps import FAILED, SKIPPED, TOO_FEW, UNUSABLE, Kind
 from macroscope.options import SPLIT_HALF
 from macroscope.phrases import group_names
 from macroscope.reporting.formats import format_percent, format_percent_inline
-from macroscope.reporting.matched_length import MATCHED_COLUMNS, cell_at_matched_length
+from macroscope.reporting.matched_length import MATCHED, MATCHED_COLUMNS, cell_at_matched_length
 from macroscope.reporting.ranking import rank_systems
+from macroscope.tables import read_csv
 
 FILE = "scorecard.csv"
 Verdict = Literal["like real text", "unlike", "inconclusive"] | Kind
@@ -55,6 +57,14 @@ COLUMNS = (
 critic has a warning on the corpus; `reason`, `explanation`: why there is no number, or none to use, in a few words for
 the cell, and as the end of a sentence (of a verdict, what it may be about instead; what gives texts away begins with
 `WARNING`); `smallest`: the minimum detectable AUC at this number of documents; the ratio is relative to real text."""
+
+
+def read_scorecard(tables: Path) -> pd.DataFrame:
+    """Read the scorecard table from the folder of the tables; cells that need no reason have ""."""
+    table = read_csv(tables / FILE).reindex(columns=list(COLUMNS))
+    texts = ["reason", "explanation", f"{MATCHED}_explanation"]
+    table[texts] = table[texts].astype(object).fillna("")  # a column without any is one of numbers
+    return table
 
 
 @dataclass(frozen=True)

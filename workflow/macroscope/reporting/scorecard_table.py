@@ -10,10 +10,10 @@ from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
 from macroscope.gaps import TOO_FEW, Gap, find_gap
 from macroscope.options import CONTROL, SPLIT_HALF, is_matched, matched_system
+from macroscope.reporting.critic_stages import select_rows
 from macroscope.reporting.formats import format_percent_inline, look_up_estimate
 from macroscope.reporting.headline import ChapterKey
 from macroscope.reporting.matched_length import matched_columns
-from macroscope.reporting.results import Results, select_rows
 from macroscope.reporting.scorecard import (
     COLUMNS,
     FEWEST_PER_HALF,
@@ -25,6 +25,7 @@ from macroscope.reporting.scorecard import (
     decide_verdict,
     is_too_few_to_say,
 )
+from macroscope.runs.results import Results
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.statistics.word_kinds import CONTENT_WORDS, FUNCTION_WORDS, is_only_content
@@ -57,8 +58,8 @@ def scorecard_table(
     """
     rows = []
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
-    config, wrapped = results.plan.config.statistics, results.plan.config.wrapped
-    for critic, corpus in results.plan.critics.chapters:
+    config, wrapped = results.config.statistics, results.config.wrapped
+    for critic, corpus in results.contents.chapters:
         chapter = select_rows(statistics, critic, corpus)
         tests = difference_tests(get_critic(critic), chapter)
         assessed = {
@@ -145,7 +146,7 @@ def _empty_cells(results: Results, filled: Set[tuple[str, str]]) -> Iterator[dic
     filled
         (corpus, system) of the other rows.
     """
-    for (critic, corpus, name), gap in results.plan.critics.empty_cells.items():
+    for (critic, corpus, name), gap in results.empty_cells.items():
         system = SPLIT_HALF if name == CONTROL else name
         if (corpus, system) not in filled:
             continue
@@ -170,4 +171,4 @@ def _assess(row: Mapping[str, Any], tests: pd.DataFrame, margin: float) -> dict[
 def _is_check(results: Results, system: str) -> bool:
     if system == SPLIT_HALF:
         return False
-    return kinds()[results.plan.systems.all[system].kind].data.check
+    return kinds()[results.config.system(system).kind].data.check

@@ -26,7 +26,6 @@ from macroscope.gaps import ADVICE, write_missing
 from macroscope.options import CONTROL
 from macroscope.plotting import save, style
 from macroscope.reporting.pages import inline_svg, render_page
-from macroscope.reporting.results import Results
 from macroscope.reporting.sensitivity_summary import (
     FEWEST_CHANGED,
     add_changed,
@@ -39,6 +38,7 @@ from macroscope.reporting.sensitivity_summary import (
     unseen_damages,
     words,
 )
+from macroscope.runs.results import Results
 from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.power import DESIGNS, LEVEL
@@ -51,7 +51,7 @@ PAGE, MATRIX = "index.html", "matrix.csv"
 _UNDAMAGED = re.compile(r"document left as it was$")
 
 
-def write_sensitivity(config: Path, output: Path) -> None:
+def write_sensitivity(config: Path, contents: Path, output: Path) -> None:
     """Write the page of a run with `sensitivity`, its figures and its tables into a folder.
 
     matrix.csv has a row per critic, damage, dose, design and number of documents; n80.csv, d50.csv, selectivity.csv and
@@ -60,13 +60,13 @@ def write_sensitivity(config: Path, output: Path) -> None:
 
     Parameters
     ----------
-    config
-        Effective config of the run.
+    config, contents
+        Effective config and contents of the run.
     output
         Folder to write.
     """
-    results = Results(config)
-    block = results.plan.config.sensitivity
+    results = Results(config, contents)
+    block = results.config.sensitivity
     assert block is not None  # only such a run has this job
     counts = count_undamaged(results)
     powers = add_changed(pd.concat([read_csv(path) for path in _power_files(results)], ignore_index=True), counts)
@@ -79,12 +79,12 @@ def write_sensitivity(config: Path, output: Path) -> None:
             "n80.csv": n80,
             "d50.csv": tabulate_d50(powers),
             "pairs.csv": add_changed(tabulate_pairs(results), counts),
-            "selectivity.csv": tabulate_selectivity(powers, results.plan.config.statistics.confidence),
+            "selectivity.csv": tabulate_selectivity(powers, results.config.statistics.confidence),
             "damages.csv": counts,
         }
         for name, table in tables.items():
             write_csv(table, folder / name)
-        write_missing(results.plan.config.failed, folder)
+        write_missing(results.config.failed, folder)
         designs = [design for design in DESIGNS[::-1] if (powers["design"] == design).any()]
         for design in designs:
             plot_heat_map(n80[n80["design"] == design], critics, block.doses, folder / f"n80_{design}")
@@ -95,30 +95,30 @@ def write_sensitivity(config: Path, output: Path) -> None:
 
 def count_undamaged(results: Results) -> pd.DataFrame:
     """Count the documents that each damage left as they were: damage, dose, documents, undamaged."""
-    block = results.plan.config.sensitivity
+    block = results.config.sensitivity
     assert block is not None
     rows = []
     for system, damage, dose in block.cells():
-        provenance = read_provenance(results.local(results.plan.systems.samples(block.corpus, system)))
+        provenance = read_provenance(results.samples_of(block.corpus, system))
         count = next(count for count in provenance.counts if _UNDAMAGED.search(count.filter))
         rows.append((damage, dose, count.kept + count.dropped, count.dropped))
     return pd.DataFrame(rows, columns=["damage", "dose", "documents", "undamaged"])
 
 
 def _power_files(results: Results) -> list[Path]:
-    return [results.local(path) for path in results.plan.reporting.sensitivity_read()["powers"]]
+    return results.tables("powers")
 
 
 def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, designs: Sequence[str], folder: Path) -> str:
-    block = results.plan.config.sensitivity
+    block = results.config.sensitivity
     assert block is not None
-    real = results.local(results.plan.systems.samples(block.corpus, CONTROL))
+    real = results.samples_of(block.corpus, CONTROL)
     critics = list(powers["critic"].unique())
     undamaged = counts[counts["undamaged"] > 0.05 * counts["documents"]]
     return render_page(
         "sensitivity",
-        run=results.plan.config.run,
-        missing=results.plan.config.failed,
+        run=results.config.run,
+        missing=results.config.failed,
         advice=ADVICE,
         corpus=block.corpus,
         documents=count_documents(real, "test") + count_documents(real, "valid"),
@@ -312,24 +312,24 @@ def tabulate_pairs(results: Results) -> pd.DataFrame:
         `COLUMNS` and `ACCURACY`, of the critics that score each document by itself (`Critic.scores_documents`), and
         without the systems for which a critic failed.
     """
-    block, plan = results.plan.config.sensitivity, results.plan.reporting
+    block = results.config.sensitivity
     assert block is not None  # only such a run has this table
-    attributions, scores = plan.attributions(), plan.scores_of_documents()
+    attributions, scores = results.outputs("attributions"), results.scores_of_documents()
 
     def numbers(critic: str, system: str) -> pd.DataFrame:
         key = critic, block.corpus, system
-        return read_numbers(results.local(attributions[key]), results.local(scores[key]) if key in scores else None)
+        return read_numbers(attributions[key], scores.get(key))
 
     rows = []
-    for critic, _ in results.plan.critics.chapters:
-        if not results.plan.critics.declared(critic).scores_documents:
+    for critic, _ in results.contents.chapters:
+        if not get_critic(critic).data.scores_documents:
             continue
         intact = numbers(critic, CONTROL)
         for system, damage, dose in block.cells():
             if (critic, block.corpus, system) not in attributions:
                 continue
             damaged = numbers(critic, system)
-            accuracies = compare_pairs(intact, damaged, results.plan.config.statistics.confidence)
+            accuracies = compare_pairs(intact, damaged, results.config.statistics.confidence)
             rows += [(critic, name, damage, dose, *astuple(accuracy)) for name, accuracy in accuracies.items()]
     return pd.DataFrame(rows, columns=[*COLUMNS, *ACCURACY])
 

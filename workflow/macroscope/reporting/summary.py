@@ -8,7 +8,6 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.gaps import UNUSABLE, Gap
 from macroscope.phrases import choose_form, group_names, list_names
-from macroscope.plan import Plan
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
@@ -21,30 +20,31 @@ from macroscope.reporting.scorecard import (
     Scorecard,
     Verdict,
     build_scorecards,
+    read_scorecard,
 )
 from macroscope.reporting.sensitivity_summary import cite_sensitivity, list_found_damages
-from macroscope.reporting.written_tables import read_scorecard, read_warnings
+from macroscope.runs.results import Results, read_warnings
 from macroscope.systems import kinds
 
 YOURS = "your texts"
 """Label of the kind of systems that are texts of the user's own."""
 
 
-def summarise_run(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFrame) -> str:
+def summarise_run(results: Results, scorecard: pd.DataFrame, statistics: pd.DataFrame) -> str:
     """Return the result of a run in plain sentences, a line per corpus; "" without a scorecard."""
-    answers = summarise_corpora(plan, scorecard, statistics)
+    answers = summarise_corpora(results, scorecard, statistics)
     return "\n".join(f"{corpus}: {answer}" if len(answers) > 1 else answer for corpus, answer in answers.items())
 
 
-def summarise_corpora(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFrame) -> dict[str, str]:
+def summarise_corpora(results: Results, scorecard: pd.DataFrame, statistics: pd.DataFrame) -> dict[str, str]:
     """Return corpus -> the result on it in plain sentences.
 
     Corpora with checks alone are left out if another corpus has candidates.
 
     Parameters
     ----------
-    plan
-        Plan of the run.
+    results
+        Results of the run.
     scorecard
         Scorecard table.
     statistics
@@ -53,15 +53,15 @@ def summarise_corpora(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFr
     every = list(build_scorecards(scorecard))
     answers = {}
     for each in [each for each in every if set(each.candidates) - each.declared] or every:
-        wrapped = {name: text for name, text in plan.config.wrapped.items() if name in each.candidates}
+        wrapped = {name: text for name, text in results.config.wrapped.items() if name in each.candidates}
         warnings = [
             f"{WARNING} More than structure gives {list_names(names)} away: {text}."
             for text, names in group_names(wrapped).items()
         ]
-        damages = "" if len(each.candidates) > 1 else _damages_sentence(plan, scorecard, each)
+        damages = "" if len(each.candidates) > 1 else _damages_sentence(results, scorecard, each)
         sentences = [
             *warnings,
-            *summarise_scorecard(each, subjects_of(plan, each)),
+            *summarise_scorecard(each, subjects_of(results, each)),
             damages,
             _clearest_sentence(each, statistics),
         ]
@@ -69,12 +69,12 @@ def summarise_corpora(plan: Plan, scorecard: pd.DataFrame, statistics: pd.DataFr
     return answers
 
 
-def list_notes(plan: Plan, tables: Path) -> list[str]:
+def list_notes(results: Results, tables: Path) -> list[str]:
     """Return sentences about the numbers of a run: at matched length, and the damages that would have been found."""
     scorecard = read_scorecard(tables)
     return [
-        *describe_lengths(read_matched_lengths(tables), scorecard, plan.critics.unmatched),
-        *cite_sensitivity(plan.config.cited_sensitivity, scorecard),
+        *describe_lengths(read_matched_lengths(tables), scorecard, results.unmatched),
+        *cite_sensitivity(results.config.cited_sensitivity, scorecard),
     ]
 
 
@@ -88,9 +88,9 @@ def list_warnings(tables: Path, missing: Sequence[Gap]) -> list[str]:
     ]
 
 
-def subjects_of(plan: Plan, scorecard: Scorecard) -> dict[str, str]:
+def subjects_of(results: Results, scorecard: Scorecard) -> dict[str, str]:
     """Return candidate -> words for its texts: "the texts of gpt2-xl", or "your texts" for a user's only ones."""
-    labels = {system: kinds()[plan.systems.all[system].kind].data.label for system in scorecard.candidates}
+    labels = {system: kinds()[results.config.system(system).kind].data.label for system in scorecard.candidates}
     is_only_yours = list(labels.values()) == [YOURS]
     return {system: YOURS if is_only_yours else f"the texts of {system}" for system in labels}
 
@@ -171,12 +171,12 @@ def _judging(scorecard: Scorecard, system: str) -> list[str]:
     return [critic for critic, cell in scorecard.rows[system].items() if cell["verdict"] in INTERVAL_VERDICTS]
 
 
-def _damages_sentence(plan: Plan, table: pd.DataFrame, scorecard: Scorecard) -> str:
+def _damages_sentence(results: Results, table: pd.DataFrame, scorecard: Scorecard) -> str:
     (system,) = scorecard.candidates
     if scorecard.overall_verdict(system) != LIKE:
         return ""
     rows = table[(table["corpus"] == scorecard.corpus) & (table["system"] == system)]
-    damages = list_found_damages(plan.config.cited_sensitivity, rows)
+    damages = list_found_damages(results.config.cited_sensitivity, rows)
     return f"Among as many texts, these damages would have been found: {damages}." if damages else ""
 
 

@@ -22,8 +22,8 @@ from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.headline import SETTING, display_headline
 from macroscope.reporting.html_blocks import Block, Captions, item_block, system_page
 from macroscope.reporting.pages import html_table
-from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import UNLIKE, Scorecard, Verdict
+from macroscope.runs.results import Results
 from macroscope.systems import kinds
 from macroscope.systems.options import Description
 

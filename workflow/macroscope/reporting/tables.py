@@ -12,6 +12,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
 from macroscope.gaps import write_missing
 from macroscope.reporting import human_documents, matched_length, scorecard
+from macroscope.reporting.critic_stages import read_findings, report_items
 from macroscope.reporting.data_sources import data_sources_table
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate, to_latex
 from macroscope.reporting.headline import ChapterKey, display_headline, find_unusable, headline_table, latent_measure
@@ -29,8 +30,8 @@ from macroscope.reporting.matched_length import matched_lengths_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
 from macroscope.reporting.probabilities import probability_table
-from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard_table import chapters_with_warnings, scorecard_table
+from macroscope.runs.results import Results
 from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.tables import write_csv
 
@@ -57,7 +58,7 @@ def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def write_tables(config: Path, output: Path) -> None:
+def write_tables(config: Path, contents: Path, output: Path) -> None:
     """Write all tables of a run into the folder `output`.
 
     statistics.csv
@@ -96,16 +97,16 @@ def write_tables(config: Path, output: Path) -> None:
 
     Parameters
     ----------
-    config
-        Effective config of the run.
+    config, contents
+        Effective config and contents of the run.
     output
         Folder to write.
     """
-    results = Results(config)
+    results = Results(config, contents)
     statistics = with_adjusted_p_values(results.statistics())
     items: dict[ChapterKey, list[ReportItem]] = {}
-    missing = list(results.plan.config.failed)
-    for findings in results.findings(statistics, output.parent / "figures"):
+    missing = list(results.config.failed)
+    for findings in read_findings(results, statistics, output.parent / "figures"):
         items[findings.critic, findings.corpus], failures = report_items(findings)
         missing += failures
     with atomic(output) as folder:
@@ -180,10 +181,10 @@ def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:
         corpus, system, base, parameters, vocabulary, context, token_ppl, word_ppl.
     """
     sizes: list[dict[str, object]] = [
-        {"corpus": c, "system": s, **results.model_size(c, s)} for c, s in results.language_models()
+        {"corpus": c, "system": s, **results.model_size(c, s)} for c, s in results.contents.language_models
     ]
     unsized = dict.fromkeys(("parameters", "vocabulary", "context"))
-    sizes += [{"corpus": c, "system": s, **unsized} for c, s in results.measured_systems()]
+    sizes += [{"corpus": c, "system": s, **unsized} for c, s in results.contents.measured_systems]
     if not sizes:
         return pd.DataFrame()
     perplexities = headline[["corpus", "system", "base", "token_ppl", "word_ppl"]]

@@ -17,7 +17,7 @@ import pandas as pd
 from macroscope.errors import MacroscopeError
 from macroscope.phrases import format_count, number
 from macroscope.reporting.comparability import find_declaration, require_comparable
-from macroscope.reporting.finished_runs import Key, Number
+from macroscope.runs.numbers import Key, Number
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.p_values import holm
 from macroscope.statistics.pairs import UNLIKE_SIZES, mover_difference

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from macroscope.errors import MacroscopeError
-from macroscope.reporting.finished_runs import Run, find_run
+from macroscope.runs.numbers import Run, find_run
 
 _RESULTS = "results"
 _LAST_NUMBER = re.compile(r"(\d+)\D*$")

@@ -25,7 +25,7 @@ from macroscope.reporting.flags import flag_texts, read_keys
 from macroscope.reporting.html_blocks import system_page
 from macroscope.reporting.pages import render_page
 from macroscope.reporting.reader.index import CriticScores, Index, PairedTexts
-from macroscope.reporting.results import Results
+from macroscope.runs.results import Results
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.conformal import FALSE_FLAGS
 from macroscope.tables import read_csv
@@ -39,25 +39,25 @@ MarkedDocument = tuple[Document, dict[str, Sequence[dict[str, Any]]]]
 """A document, and its marks by critic."""
 
 
-def write_reader(config: Path, output: Path) -> None:
+def write_reader(config: Path, contents: Path, output: Path) -> None:
     """Write the reader of a run.
 
     Parameters
     ----------
-    config
-        Effective config of the run.
+    config, contents
+        Effective config and contents of the run.
     output
         Folder to write: index.html and the files that it loads.
     """
-    results = Results(config)
+    results = Results(config, contents)
     with atomic(output) as folder:
         folder.mkdir()
-        page = render_page("reader/reader", run=results.plan.config.run)
+        page = render_page("reader/reader", run=results.config.run)
         (folder / "index.html").write_text(page, encoding="utf-8")
         for script in SCRIPTS:
             shutil.copyfile(script, folder / script.name)
         systems, detectability = [], _read_detectability(results)
-        for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.pairs):
+        for corpus in dict.fromkeys(corpus for corpus, _ in results.contents.pairs):
             real = read_keys(results, corpus, CONTROL)
             systems += [
                 _write_system(results, folder, corpus, system, real, detectability.get((corpus, system), {}))
@@ -88,14 +88,14 @@ def _describe_critic(critic: str) -> dict[str, Any]:
 
 
 def _samples(results: Results, corpus: str, system: str) -> Path:
-    return results.local(results.plan.systems.samples(corpus, system))
+    return results.samples_of(corpus, system)
 
 
 def _read_detectability(results: Results) -> dict[tuple[str, str], dict[str, float]]:
     """Return (corpus, system) -> critic -> detectability, where it is defined."""
     detectability: dict[tuple[str, str], dict[str, float]] = {}
-    for path in results.plan.reporting.two_sample_tests():
-        table = read_csv(results.local(path))
+    for path in results.tables("two_sample_tests"):
+        table = read_csv(path)
         rows = table[(table["statistic"] == C2ST_AUC) & table["value"].notna()]
         for corpus, system, critic, value in rows[["corpus", "system", "critic", "value"]].itertuples(index=False):
             detectability.setdefault((corpus, system), {})[critic] = float(value)
@@ -107,8 +107,8 @@ def _write_system(
 ) -> dict[str, Any]:
     """Write the index and the texts of a system, and return its entry of data/run.js."""
     key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
-    attributions = results.plan.reporting.attributions()
-    files = {critic: results.local(file) for (critic, c, s), file in attributions.items() if (c, s) == (corpus, system)}
+    attributions = results.outputs("attributions")
+    files = {critic: file for (critic, c, s), file in attributions.items() if (c, s) == (corpus, system)}
     ids = Collection(samples).ids()
     scores = {critic: _scores(results, attributions, critic, corpus, system, ids) for critic in files}
     numbers = {critic: _numbers(results, critic, corpus, system, ids) for critic in files}
@@ -135,18 +135,18 @@ def _write_system(
 
 
 def _scores(
-    results: Results, files: dict[tuple[str, str, str], str], critic: str, corpus: str, system: str, ids: list[str]
+    results: Results, files: dict[tuple[str, str, str], Path], critic: str, corpus: str, system: str, ids: list[str]
 ) -> CriticScores:
-    candidate, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
+    candidate, control = (files[critic, corpus, name] for name in (system, CONTROL))
     return CriticScores.read(candidate, control, ids)
 
 
 def _numbers(results: Results, critic: str, corpus: str, system: str, ids: list[str]) -> dict[str, CriticScores]:
     """Read the further numbers of a system's documents; none of a critic without a prior."""
-    files = results.plan.reporting.scores_of_documents()
+    files = results.scores_of_documents()
     if (critic, corpus, system) not in files:
         return {}
-    candidate, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
+    candidate, control = (files[critic, corpus, name] for name in (system, CONTROL))
     return CriticScores.read_numbers(candidate, control, ids)
 
 
