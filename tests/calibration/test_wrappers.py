@@ -49,11 +49,13 @@ def test_a_token_at_the_end_of_nearly_all_texts_is_found(texts, share, least, ru
     runs = runs_of(RUNS)
     rng = np.random.default_rng([8, texts, int(100 * share)])
     popularity = rng.beta(0.5, 0.5, len(_TOKENS))
-    found = 0
+    named = 0
     for _ in range(runs):
         reference, wrapped = (simulate_side(rng, texts, 1, popularity, ends) for ends in ("", "<|im_end|>"))
         plain = simulate_side(rng, texts, 1, popularity)
-        candidate = [each if rng.random() < share else other for each, other in zip(wrapped, plain, strict=True)]
-        found += any("<|im_end|>" in wrapper.example for wrapper in find_wrappers(reference, candidate))
-    print(f"{texts} texts, {share:.0%}: {found} of {runs}")
-    assert found >= least * runs
+        candidate = [
+            with_token if rng.random() < share else without for with_token, without in zip(wrapped, plain, strict=True)
+        ]
+        named += any("<|im_end|>" in wrapper.example for wrapper in find_wrappers(reference, candidate))
+    print(f"{texts} texts, {share:.0%}: {named} of {runs}")
+    assert named >= least * runs

@@ -1,4 +1,4 @@
-"""What gives a side away beside its structure is named with its counts, and prose is not."""
+"""Wrappers: what gives a side away beside its structure is named with its counts, and prose is not."""
 
 import json
 import random
@@ -10,7 +10,7 @@ from macroscope.criticize.checks import SURROUNDINGS, describe
 from macroscope.criticize.choice import choose
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import Profile, profile_texts
-from macroscope.criticize.profile_table import records_of, table_of
+from macroscope.criticize.profile_table import records_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.wrappers import Excerpt, describe_wrappers, find_wrappers
 
@@ -35,11 +35,11 @@ def spoken(text):
 
 
 WRAPPINGS = {
-    "`<|im_end|>` ends 80 of 80 candidate texts and no real one": lambda text: f"{text}<|im_end|>",
-    "`<newline>` is in 80 of 80": lambda text: text.replace(". ", ". <newline> "),
-    "the line `::: userstuff` is in 80 of 80": lambda text: f"::: userstuff\n{text}\n:::",
-    '`{"role": "assistant` begins 80 of 80': lambda text: json.dumps({"role": "assistant", "content": text}),
-    "lines begin as `": spoken,
+    "“<|im_end|>” ends 80 of 80 candidate texts and no real one": lambda text: f"{text}<|im_end|>",
+    "“<newline>” is in 80 of 80": lambda text: text.replace(". ", ". <newline> "),
+    "the line “::: userstuff” is in 80 of 80": lambda text: f"::: userstuff\n{text}\n:::",
+    '“{"role": "assistant” begins 80 of 80': lambda text: json.dumps({"role": "assistant", "content": text}),
+    "lines begin as “": spoken,
     "lines stand several times in 80 of 80": lambda text: "\n".join(3 * text.split(". ")),
     "blanks before punctuation are in 80 of 80": lambda text: re.sub("([.?!])", r" \1", text),
     "no capitals are in 80 of 80": str.lower,
@@ -84,12 +84,11 @@ def files(tmp_path):
     return [tmp_path / "real.jsonl"], [tmp_path / "mine.jsonl"]
 
 
-def test_wrappers_are_said_first_and_reach_table_json_and_config(files):
+def test_wrappers_are_said_first_and_reach_json_and_config(files):
     reference, (mine,) = profile_collections(*files)
-    named = "`~~` begins 40 of 40 candidate texts and no real one"
+    named = "“~~” begins 40 of 40 candidate texts and no real one"
     (sentence,) = describe(SURROUNDINGS, reference, [mine])
     assert sentence.startswith(f"⚠ More than structure gives mine away: {named}.")
-    assert table_of(reference, [mine]).loc["given away by", "mine"] == named
     (wrapper,) = records_of(reference, [mine])[1]["given_away_by"]
     assert (wrapper["kind"], wrapper["example"], wrapper["candidate"], wrapper["reference"]) == ("begins", "~~", 40, 0)
     assert implied_config(reference, [mine], choose(reference, [mine], ["strings"]), 1)["wrapped"] == {"mine": named}

@@ -11,7 +11,6 @@ import pandas as pd
 from macroscope.criticize.checks import count_pairs_by_place, describe_languages
 from macroscope.criticize.profile import Profile, differences
 from macroscope.criticize.reading import describe_dropped, list_remarks
-from macroscope.criticize.wrappers import describe_wrappers
 from macroscope.documents import SPLITS
 from macroscope.natural_language.typesetting import FAMILIES, describe_marks
 from macroscope.phrases import format_count
@@ -100,7 +99,6 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         marks, texts = profile.straightened
         rows["marks straightened"] = f"{marks:,} in {format_count(texts, 'text')}"
     if not of_reference:
-        rows["given away by"] = describe_wrappers(profile.wrappers) or "none"
         rows[DIFFERS_ROW] = ", ".join(differences(reference, profile)) or _NOTHING_LISTED
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
         by_place = count_pairs_by_place(reference, profile)

@@ -39,11 +39,11 @@ _BLANK_BEFORE_MARK = re.compile(r"\s[.,;:!?](?=\s|$)")
 _MARK_OF_SENTENCES = re.compile(r"[.,;:!?](?=\s|$)")
 _FRAME = regex.compile(r"(?:[^\S\n]*[\p{L}\p{N}.]+){0,4}?[^\S\n]*(?:[^\w\s.,'\"“”‘’«»]+)")
 _PHRASES = {
-    "begins": "`{}` begins",
-    "ends": "`{}` ends",
-    "inside": "`{}` is in",
-    "line": "the line `{}` is in",
-    "frame": "lines begin as `{}` in",
+    "begins": "“{}” begins",
+    "ends": "“{}” ends",
+    "inside": "“{}” is in",
+    "line": "the line “{}” is in",
+    "frame": "lines begin as “{}” in",
     "repeated": "lines stand several times in",
     "breaks": "line breaks are in",
     "paragraphs": "blank lines are in",
@@ -87,9 +87,11 @@ class Wrapper:
 
     @property
     def description(self) -> str:
-        """Return the feature with its counts: "`</s>` ends 80 of 80 candidate texts and no real one"."""
-        sides = [(self.candidate, self.n_candidate, "candidate"), (self.reference, self.n_reference, "real")]
-        (most, of_most, first), (least, of_least, second) = sorted(sides, key=lambda side: -side[0] / side[1])
+        """Return the feature with its counts: "“</s>” ends 80 of 80 candidate texts and no real one"."""
+        counted = [(self.candidate, self.n_candidate, "candidate"), (self.reference, self.n_reference, "real")]
+        (most, of_most, first), (least, of_least, second) = sorted(
+            counted, key=lambda numbers: -numbers[0] / numbers[1]
+        )
         none = f"no {second} one" if not least else f"{least:,} of {of_least:,} {second} ones"
         return f"{_PHRASES[self.kind].format(self.example)} {most:,} of {of_most:,} {first} texts and {none}"
 
@@ -104,21 +106,21 @@ def find_wrappers(reference: Sequence[Excerpt], candidate: Sequence[Excerpt]) ->
     sides = reference, candidate
     if not all(sides):
         return []
-    window = max(_SMALLEST_WINDOW, int(min(median(len(each.head) for each in side) for side in sides)))
-    features = [[_features(each, window) for each in side] for side in sides]
-    counts = [Counter(feature for each in side for feature in each) for side in features]
+    window = max(_SMALLEST_WINDOW, int(min(median(len(each.head) for each in texts) for texts in sides)))
+    features = [[_features(each, window) for each in texts] for texts in sides]
+    counts = [Counter(feature for each in of_texts for feature in each) for of_texts in features]
     units = [
-        list({text.prompt: each for text, each in zip(side[::-1], of_side[::-1], strict=True)}.values())
-        for side, of_side in zip(sides, features, strict=True)
+        list({text.prompt: each for text, each in zip(texts[::-1], of_texts[::-1], strict=True)}.values())
+        for texts, of_texts in zip(sides, features, strict=True)
     ]
-    found = []
+    clear = []
     for kind, example in _significant(*units):
-        numbers = [side[kind, example] for side in counts]
-        low, high = sorted(number / len(side) for number, side in zip(numbers, sides, strict=True))
+        numbers = [counter[kind, example] for counter in counts]
+        low, high = sorted(number / len(texts) for number, texts in zip(numbers, sides, strict=True))
         if is_clear(low, high):
             shown = _show_frame(example, [*reference, *candidate]) if kind == "frame" else example
-            found.append((high - low, Wrapper(kind, shown, *numbers, *map(len, sides))))
-    return _without_parts([wrapper for _, wrapper in sorted(found, key=lambda each: (-each[0], *_order(each[1])))])
+            clear.append((high - low, Wrapper(kind, shown, *numbers, *map(len, sides))))
+    return _without_parts([wrapper for _, wrapper in sorted(clear, key=lambda each: (-each[0], *_order(each[1])))])
 
 
 def is_clear(low: float, high: float) -> bool:
@@ -151,7 +153,7 @@ def _significant(reference: Sequence[frozenset[Feature]], candidate: Sequence[fr
     from scipy.stats import hypergeom  # slow to import
 
     sizes = np.array([len(reference), len(candidate)])
-    counts = [Counter(feature for each in side for feature in each) for side in (reference, candidate)]
+    counts = [Counter(feature for each in texts for feature in each) for texts in (reference, candidate)]
     least = NEARLY_ALL * sizes.min()
     most = max(sizes[0] + ALMOST_NONE * sizes[1], sizes[1] + ALMOST_NONE * sizes[0])
     tried = [feature for feature in counts[0] | counts[1] if least <= counts[0][feature] + counts[1][feature] <= most]

@@ -122,6 +122,11 @@ class Scorecard:
         texts = dict.fromkeys(note for cell in cells if (note := _note(cell)))
         return {text: number for number, text in enumerate(texts, 1)}
 
+    @property
+    def has_wrapped(self) -> bool:
+        """Return whether a verdict has a warning sign: more than structure gives its texts away."""
+        return any(note.partition(": ")[2].startswith(WARNING) for note in self.notes)
+
     def note(self, cell: pd.Series) -> int | None:
         """Return the number of the note that explains a cell; None if it needs none."""
         return self.notes.get(_note(cell))

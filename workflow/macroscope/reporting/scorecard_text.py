@@ -109,7 +109,7 @@ def render_legend(scorecards: Sequence[Scorecard], margin: float) -> str:
     ]
     if any(scorecard.warned for scorecard in scorecards):
         signs.append(f"{WARNING} the critic has a warning")
-    if any(note.partition(": ")[2].startswith(WARNING) for scorecard in scorecards for note in scorecard.notes):
+    if any(scorecard.has_wrapped for scorecard in scorecards):
         signs.append(f"{WARNING} after a number: more than structure gives the texts away")
     sentences = [
         "Detectability: how often a classifier with the critic's features tells the system's text from a real one;"
