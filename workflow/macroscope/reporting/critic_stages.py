@@ -1,4 +1,4 @@
-"""What critics contribute to tables, figures and report: their stages of reporting, and what these are given."""
+"""Contributions of critics to tables, figures and report: their stages of reporting, and what these are given."""
 
 import logging
 from collections.abc import Iterator, Sequence

@@ -19,7 +19,7 @@ Judged = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a run judges, and its files, relative to its folder.
+    """Contents of a run: what it judges, and its files, relative to its folder.
 
     Attributes
     ----------

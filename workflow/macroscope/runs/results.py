@@ -40,7 +40,7 @@ class Results:
 
     @cached_property
     def contents(self) -> Contents:
-        """What the run judges, and its files."""
+        """Contents of the run: what it judges, and its files."""
         return read_contents(self._contents)
 
     def outputs(self, name: str) -> dict[tuple[str, str, str], Path]:
