@@ -93,7 +93,7 @@ def test_changed_candidate_runs_what_depends_on_it_and_a_perturbation_of_it(run)
 def test_a_raised_version_runs_its_stage_and_what_follows(run):
     with edited(package(run) / "critics" / "coherence" / "__init__.py", raise_version):
         coherence = {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1}
-        assert run.pending() == Counter({**coherence, **REPORT, **READER})
+        assert run.pending() == Counter({**coherence, **CONFIG})
 
 
 def test_edits_of_all_modules_and_a_moved_checkout_run_nothing(run):
