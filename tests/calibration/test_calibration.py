@@ -61,8 +61,8 @@ def test_broken_promises_are_found(monkeypatch, low, p, verdict):
 
 @pytest.fixture
 def kept(tmp_path):
-    """Return the rates of three runs of each setting of the languages, as a calibration keeps them."""
-    settings = running.list_settings("languages")
+    """Return the rates of three runs of each setting of the shares of topics, as a calibration keeps them."""
+    settings = running.list_settings("topic_shares")
     table = store.read_rates(tmp_path / "rates.csv")
     for setting, rates in zip(settings, running.calibrate(settings, 0.001, 1), strict=True):
         table = store.replace_rates(table, store.key_of(setting), rates, "2026-01-01")
@@ -97,7 +97,7 @@ def test_the_page_says_which_settings_are_of_an_earlier_version(kept):
 
 def test_seeds_of_a_setting_stay_when_others_are_added(monkeypatch):
     cases = promises.all_cases()
-    place = next(n for n, case in enumerate(cases) if "languages" in case.declared)
+    place = next(n for n, case in enumerate(cases) if "topic_shares" in case.declared)
     alone = running.simulate_job(running.Job(place, 0, 0, 1))
     monkeypatch.setattr(running, "all_cases", lambda: (cases[place],))
     assert running.simulate_job(running.Job(0, 0, 0, 1)).equals(alone)
