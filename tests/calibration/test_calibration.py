@@ -6,6 +6,7 @@
 import pandas as pd
 import pytest
 
+from macroscope.files import REPOSITORY
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.tidy import Estimate
 
@@ -101,3 +102,9 @@ def test_seeds_of_a_setting_stay_when_others_are_added(monkeypatch):
     alone = running.simulate_job(running.Job(place, 0, 0, 1))
     monkeypatch.setattr(running, "all_cases", lambda: (cases[place],))
     assert running.simulate_job(running.Job(0, 0, 0, 1)).equals(alone)
+
+
+def test_kept_rates_are_of_statistics_that_exist():
+    """A module that moved takes its rates along: those of another name would not be read."""
+    kept = pd.read_csv(REPOSITORY / "docs" / "generated" / "calibration.csv")["declared"]
+    assert set(kept) <= set(promises.declared_tuples())
