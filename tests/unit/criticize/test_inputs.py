@@ -108,6 +108,15 @@ def test_the_name_of_a_model_may_be_a_number_or_inside_of_another_value(value, t
         make_candidates([path], GivenFields(model="no"))
 
 
+def test_texts_that_name_no_model_are_counted(tmp_path, caplog):
+    path = tmp_path / "log.jsonl"
+    path.write_text(
+        "".join(json.dumps({"text": f"Text {n}.", "by": "ab"[n % 2] if n < 8 else None}) + "\n" for n in range(9))
+    )
+    assert list(make_candidates([path], GivenFields(model="by"))) == ["a", "b"]
+    assert "left out: 1 text without a model in the field 'by'" in caplog.text
+
+
 def test_the_reference_may_have_another_layout(answers, tmp_path):
     (tmp_path / "real.jsonl").write_text('{"text": "One.", "id": 1}\n{"text": "Two.", "id": 2}\n')
     profile, (candidate,), table = profiled([tmp_path / "real.jsonl"], [answers], text="reply", prompt="ask")

@@ -1,5 +1,6 @@
 """The collections of `macroscope criticize`: files, and the texts to read of them."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -8,11 +9,13 @@ from typing import Any
 
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.options import KEPT_NAMES, fit_for_paths
+from macroscope.phrases import format_count
 from macroscope.readers.containers import KNOWN_SUFFIXES
 from macroscope.readers.layout import UnknownRecords, examine, find_example, has_field
 from macroscope.readers.reading import list_models
 from macroscope.readers.selection import FieldNames, Selection, Side
 
+log = logging.getLogger("macroscope")
 CORPUS = "reference"
 """Name of the real texts as a corpus."""
 _FLAGS = ("straighten_typography", "join", "keep_wrappers", "detokenize")
@@ -150,6 +153,8 @@ def _list_models(path: Path, selection: Selection) -> list[str] | list[None]:
     if not models:
         held = f"names no model: it holds {find_example(path, field)}" if unnamed else "is in no text"
         raise MacroscopeError(f"{path}: the field {field!r} {held}; give another one")
+    if unnamed:
+        log.warning("%s: left out: %s without a model in the field %r", path, format_count(unnamed, "text"), field)
     return [model for model, _ in models.most_common()]
 
 
