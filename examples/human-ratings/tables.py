@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.plan import config_of_run
 from macroscope.reporting.human_documents import read_document_values
-from macroscope.reporting.results import Results
+from macroscope.runs.results import read_run
 from macroscope.tables import read_csv
 
 QUESTIONS = ("relevance", "coherence", "empathy", "surprise", "engagement", "complexity")
@@ -137,7 +136,7 @@ def list_detectors(folder: Path) -> Iterator[str]:
 
 def list_given_repetition(folder: Path) -> Iterator[str]:
     """Yield the partial Spearman correlations of narrative's numbers with ratings, given length and repetition."""
-    results = Results(config_of_run(find_run(folder)))
+    results = read_run(find_run(folder))
     tables = [read_document_values(results, critic, "reference") for critic in ("narrative", REPETITION[0])]
     values = pd.concat(tables).query("system != 'control'").set_index("document")
     columns = {
