@@ -187,7 +187,7 @@ def locate_in_sections(starts: Sequence[int], start: int, end: int) -> list[Span
 
 
 def merge_neighbours(spans: Sequence[Span]) -> list[Span]:
-    """Merge consecutive spans of the same section into one span."""
+    """Merge consecutive marked spans of the same section into one span."""
     merged: list[Span] = []
     for section, start, end in spans:
         if merged and merged[-1][0] == section:

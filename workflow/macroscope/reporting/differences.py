@@ -109,7 +109,7 @@ def _make_difference(
     if middle is None and real is not None:
         middle = real["value"]
     reading = None if middle is None else critic.reading(name)
-    words, is_fault = _read(reading, value["value"], middle, candidate)
+    words, is_fault = _word_difference(reading, value["value"], middle, candidate)
     return Difference(
         name,
         readable_name(name, critic.quantities),
@@ -125,7 +125,7 @@ def _make_difference(
     )
 
 
-def _read(
+def _word_difference(
     reading: Reading | None, value: float, middle: float | None, candidate: pd.DataFrame
 ) -> tuple[str, bool | None]:
     """Return the words about a value, and whether it is for the worse; ("", None) without a reading.

@@ -76,7 +76,7 @@ def take_rows(vectors: Vectors, indices: NDArray[np.int64]) -> Vectors:
 
 
 def count_unique_rows(collections: Sequence[Vectors]) -> int:
-    """Count the unique rows of all collections together.
+    """Count the unique rows of all collections together: there are no more clusters than these.
 
     Rows are compared by a hash; only rows with a repeated hash are compared in full, so the count is exact.
     """
