@@ -10,7 +10,7 @@ from macroscope.config.schema import load_config
 from ..gallery import CONFIG, CORPUS, GALLERY, RUN, cut_config, stale_files
 from ..tutorials import PAGES
 
-MOST_BYTES, MOST_BYTES_OF_REAL_TEXT = 1_500_000, 2_600_000
+MOST_BYTES, MOST_BYTES_OF_REAL_TEXT = 1_500_000, 2_500_000
 """Largest size of all reports of tutorials, and of the one on real text."""
 
 

@@ -123,3 +123,9 @@ def test_correlations_have_two_decimals_and_no_negative_zero():
     assert format_two_decimals(-0.001, -0.7, 0.701) == "0.00 [-0.70, 0.70]"
     assert format_two_decimals(0.125, float("nan"), float("nan")) == "0.12"
     assert format_two_decimals(*[float("nan")] * 3) == "–"
+
+
+def test_a_table_has_no_indentation_and_keeps_that_of_texts():
+    html = html_table(pd.DataFrame({"text": ["a\n  <b>"], "value": [1.5]}))
+    assert "&nbsp;&nbsp;&lt;b&gt;" in html
+    assert "\n <" not in html

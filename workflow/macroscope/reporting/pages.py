@@ -82,7 +82,7 @@ def html_table(table: pd.DataFrame) -> str:
     classes = [_cell_class(table[column], shown[column]) for column in table]
     shown.columns = [str(name).replace("_", " ") for name in shown.columns]
     html = shown.to_html(index=False, border=0, classes="data", escape=True, na_rep="")
-    rows = html.split("<tr")
+    rows = re.sub("\n +<", "\n<", html).split("<tr")  # without indentation
     return "<tr".join([rows[0], *(_with_classes(row, classes) for row in rows[1:])])
 
 
