@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from macroscope.api.texts import read_texts
-from macroscope.cli.criticize import require_cores
+from macroscope.cli.flags import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
 from macroscope.criticize.folder import lock_folder, require_ours, write_config

@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from macroscope.cli.flags import (
-    Detokenize,
+    Candidates,
+    Cores,
+    Critics,
     DeviceFlag,
     Encoder,
-    IdField,
-    Join,
-    KeepWrappers,
     Language,
-    ModelField,
-    PromptField,
     Seed,
-    Separator,
-    Straighten,
-    TextField,
+    reads_texts,
+    real_texts,
 )
 from macroscope.printing import Json, print_json, records_of
 
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from macroscope.criticize.choice import Choice
+    from macroscope.criticize.inputs import GivenFields
     from macroscope.plan import Plan
 
 _MOST_COLUMNS = 5
@@ -39,33 +36,14 @@ _SHORT_PROPERTIES = (
 """Properties that more collections have, a row each; `profile.csv` and --json have all."""
 
 
+@reads_texts
 def criticize(
-    candidate: Annotated[
-        list[Path],
-        typer.Option(help="Texts to judge: a file or folder of any format that is known, or -; repeatable."),
-    ],
+    *,
+    candidate: Candidates,
+    reference: Annotated[list[Path] | None, real_texts("those in the candidates' files")] = None,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the config, the results and the report.")],
-    reference: Annotated[
-        list[Path] | None,
-        typer.Option(help="Real texts, in the same formats; repeatable. Default: those in the candidates' files."),
-    ] = None,
-    text_field: TextField = None,
-    prompt_field: PromptField = None,
-    id_field: IdField = None,
-    reference_field: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Field of the real text, in the reference or in the candidates' files."),
-    ] = None,
-    model_field: ModelField = None,
-    separator: Separator = None,
-    join: Join = False,
-    straighten_typography: Straighten = False,
-    keep_wrappers: KeepWrappers = False,
-    detokenize: Detokenize = False,
-    critic: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
-    ] = None,
+    given: "GivenFields",
+    critic: Critics = None,
     encoder: Encoder = None,
     device: DeviceFlag = "auto",
     language: Language = None,
@@ -80,7 +58,7 @@ def criticize(
         ),
     ] = None,
     seed: Seed = 1,
-    cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
+    cores: Cores = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
     json: Json = False,
 ) -> None:
@@ -94,23 +72,17 @@ def criticize(
     from macroscope.criticize import run
     from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
     from macroscope.criticize.choice import choose, given_options
-    from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of as records_of_profiles
     from macroscope.criticize.profile_table import table_of
     from macroscope.criticize.standard_input import store_standard_input
-    from macroscope.execution.limits import require_device
     from macroscope.fields import as_option, word_all, word_fields
     from macroscope.natural_language.languages import require_code
 
-    require_cores(cores)
-    require_device(device)
     if language is not None:
         require_code(language)
     run.require_output(output)
     options = given_options(critic or [], encoder)
-    fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
-    given = GivenFields(*fields, straighten_typography, join, keep_wrappers, detokenize)
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)
@@ -234,11 +206,3 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
             print(f"\n{summary}")
     if missing:
         raise typer.Exit(IN_PART)
-
-
-def require_cores(cores: str) -> None:
-    """Check that `--cores` is a number above 0, or 'all'."""
-    from macroscope.errors import UsageError
-
-    if cores != "all" and not (cores.isdecimal() and int(cores)):
-        raise UsageError(f"--cores {cores}: give a whole number above 0, or 'all'")

@@ -1,8 +1,9 @@
 """Options that several commands share, the flags of `macroscope <room> run`, and checks of paths among arguments."""
 
+import inspect
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -10,10 +11,11 @@ import typer
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from macroscope.errors import MacroscopeError, UsageError, nearest
-from macroscope.execution.limits import Device
+from macroscope.execution.limits import Device, require_device
 from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
+    from macroscope.criticize.inputs import GivenFields
     from macroscope.options import Resampling
     from macroscope.registry import Plugin
 
@@ -37,49 +39,108 @@ Output = Annotated[Path, typer.Option(help="File or folder to write.")]
 Candidates = Annotated[
     list[Path], typer.Option(help="Texts of a system: a file or folder of any format that is known, or -; repeatable.")
 ]
-TextField = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="Field of the text to judge; 'sample*': fields that hold several texts of a prompt."
-    ),
-]
-PromptField = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Field of the prompt, which pairs texts and is not judged.")
-]
-IdField = Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id, which pairs texts.")]
-ModelField = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LINE",
-        help="Separator of the texts of a .txt file: line (each line is a text), blank-line, or a line such as ---."
-        " Default: each file is one text.",
-    ),
-]
+
+
+def real_texts(default: str) -> Any:
+    """Return the option of files of real texts, with a description of what is done without it."""
+    described = f" Default: {default}." if default else ""
+    return typer.Option(help=f"Real texts: files or folders of any format that is known; repeatable.{described}")
+
+
+def _make_given(
+    text_field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Field of the text to judge; 'sample*': fields that hold several texts of a prompt."
+        ),
+    ] = None,
+    prompt_field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Field of the prompt, which pairs texts and is not judged.")
+    ] = None,
+    id_field: Annotated[str | None, typer.Option(metavar="NAME", help="Field of the id, which pairs texts.")] = None,
+    reference_field: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Field of the real text, in the reference or in the candidates' files."),
+    ] = None,
+    model_field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Field of the model, each of which is a system of its own.")
+    ] = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LINE",
+            help="Separator of the texts of a .txt file: line (each line is a text), blank-line, or a line such as ---."
+            " Default: each file is one text.",
+        ),
+    ] = None,
+    straighten_typography: Annotated[
+        bool,
+        typer.Option(
+            "--straighten-typography",
+            help="Replace quotation marks, apostrophes, dashes, ellipses and spaces of all texts by those of a"
+            " keyboard.",
+        ),
+    ] = False,
+    join: Annotated[
+        bool, typer.Option("--join", help="Join the texts that --text-field names in a record: they are parts of one.")
+    ] = False,
+    keep_wrappers: Annotated[
+        bool,
+        typer.Option(
+            "--keep-wrappers",
+            help="Keep control tokens, front matter and what else surrounds texts; results have no warning sign for"
+            " it.",
+        ),
+    ] = False,
+    detokenize: Annotated[
+        bool, typer.Option("--detokenize", help="Remove the blanks before the punctuation of tokenised texts.")
+    ] = False,
+) -> "GivenFields":
+    """Return the values of the options of texts."""
+    from macroscope.criticize.inputs import GivenFields
+
+    names = (text_field, prompt_field, id_field, reference_field, model_field, separator)
+    return GivenFields(*names, straighten_typography, join, keep_wrappers, detokenize)
+
+
+_ONE_SIDE = ("reference_field", "model_field")
+"""Options of texts that mean something only if systems are compared with real texts."""
+Command = Callable[..., None]
+
+
+def reads_texts(command: Command, left_out: Collection[str] = ()) -> Command:
+    """Return a command with the options of texts (those of `_make_given`) in the place of its parameter `given`.
+
+    Parameters
+    ----------
+    left_out
+        Options that the command lacks.
+    """
+    signature = inspect.signature(command)
+    options = [each for name, each in inspect.signature(_make_given).parameters.items() if name not in left_out]
+    names = [option.name for option in options]
+    parameters = [
+        each.replace(kind=each.KEYWORD_ONLY)
+        for name, parameter in signature.parameters.items()
+        for each in (options if name == "given" else [parameter])
+    ]
+
+    def run_command(**values: Any) -> None:
+        command(given=_make_given(**{name: values.pop(name) for name in names}), **values)
+
+    run_command.__name__, run_command.__doc__ = command.__name__, command.__doc__
+    run_command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run_command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return run_command
+
+
+def reads_one_side(command: Command) -> Command:
+    """Return a command with the options of texts, as `reads_texts` does, that compares no texts of several sides."""
+    return reads_texts(command, _ONE_SIDE)
+
+
 Language = Annotated[
     str | None, typer.Option(metavar="CODE", help="Language of the texts (ISO 639-1). Default: it is recognized.")
-]
-Join = Annotated[
-    bool, typer.Option("--join", help="Join the texts that --text-field names in a record: they are parts of one.")
-]
-KeepWrappers = Annotated[
-    bool,
-    typer.Option(
-        "--keep-wrappers",
-        help="Keep control tokens, front matter and what else surrounds texts; verdicts have no warning sign for it.",
-    ),
-]
-Detokenize = Annotated[
-    bool, typer.Option("--detokenize", help="Remove the blanks before the punctuation of tokenised texts.")
-]
-Straighten = Annotated[
-    bool,
-    typer.Option(
-        "--straighten-typography",
-        help="Replace quotation marks, apostrophes, dashes, ellipses and spaces of all texts by those of a keyboard.",
-    ),
 ]
 Encoder = Annotated[
     str | None,
@@ -89,9 +150,35 @@ Encoder = Annotated[
         " Default: minilm, for English.",
     ),
 ]
+
+
+def _usable_device(device: Device) -> Device:
+    require_device(device)
+    return device
+
+
+def require_cores(cores: str) -> str:
+    """Return the value of `--cores`, which must be a number above 0, or 'all'."""
+    if cores != "all" and not (cores.isdecimal() and int(cores)):
+        raise UsageError(f"--cores {cores}: give a whole number above 0, or 'all'")
+    return cores
+
+
 DeviceFlag = Annotated[
-    Device, typer.Option("--device", help="Device of the models: cpu, cuda (a GPU), or auto (a GPU if there is one).")
+    Device,
+    typer.Option(
+        "--device",
+        callback=_usable_device,
+        help="Device of the models: cpu, cuda (a GPU), or auto (a GPU if there is one).",
+    ),
 ]
+Critics = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: those that fit the texts."),
+]
+FINISHED_RUN = typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")
+CorpusOfRun = Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")]
+Cores = Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.", callback=require_cores)]
 
 
 def run_declared(

@@ -1,25 +1,29 @@
 """`macroscope human <verb>`: sheets for annotators, and tables of their answers (deng2022, Appendix H)."""
 
 import logging
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from macroscope.cli.flags import (
+    FINISHED_RUN,
     Confidence,
-    IdField,
+    CorpusOfRun,
     Language,
-    PromptField,
     Resamples,
     Seed,
-    Separator,
-    TextField,
+    reads_one_side,
+    real_texts,
     resampling_of,
 )
 from macroscope.cli.verbs import Verbs
 from macroscope.phrases import format_count
 from macroscope.printing import Json, print_json, print_table
+
+if TYPE_CHECKING:
+    from macroscope.criticize.inputs import GivenFields
 
 log = logging.getLogger("macroscope")
 app = typer.Typer(
@@ -28,14 +32,13 @@ app = typer.Typer(
 
 
 @app.command()
+@reads_one_side
 def sheet(
+    *,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder to write; it must not exist.")],
-    run: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
-    real: Annotated[
-        list[Path] | None,
-        typer.Option(help="Real texts in place of a run: a file or folder of any format that is known; repeatable."),
-    ] = None,
+    run: Annotated[Path | None, FINISHED_RUN] = None,
+    corpus: CorpusOfRun = None,
+    real: Annotated[list[Path] | None, real_texts("those of --run")] = None,
     system: Annotated[
         list[str] | None,
         typer.Option(help="With --run: a system's name (default: all, and the control). Else NAME=FILE; repeatable."),
@@ -71,16 +74,12 @@ def sheet(
     passing: Annotated[
         float, typer.Option(min=0, max=1, help="With --screening: least share of right answers to pass.")
     ] = 0.8,
-    text_field: TextField = None,
-    prompt_field: PromptField = None,
-    id_field: IdField = None,
-    separator: Separator = None,
+    given: "GivenFields",
     language: Language = None,
     seed: Seed = 1,
     json: Json = False,
 ) -> None:
     """Sample documents and write a page for each annotator; the key stays with you."""
-    from macroscope.criticize.inputs import GivenFields
     from macroscope.errors import UsageError
     from macroscope.human.annotation_form import PAGES, write_annotation_form
     from macroscope.human.assignment import Design
@@ -98,11 +97,8 @@ def sheet(
     lessons = training if questions.section_types else 0
     if sum(map(bool, (segments, run, real or (system and not run)))) != 1:
         raise UsageError("give either --run, or files with --real and --system NAME=FILE, or --segments")
-    given = GivenFields(text_field, prompt_field, id_field, separator=separator)
-    if (run or segments) and given != GivenFields():
-        raise UsageError(
-            "the texts of --run and --segments are read already; leave out the names of fields, and --separator"
-        )
+    if (run or segments) and any(asdict(given).values()):
+        raise UsageError("the texts of --run and --segments are read already; leave out the options of reading")
     if segments:
         pool = pool_of_segments(instances, language, screened)
     elif run is not None:
@@ -159,7 +155,7 @@ def collect(
     resamples: Resamples = 2000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print the scores of the systems as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Turn exported answers into scores with intervals, agreement, and exclusions with their reasons."""
     from macroscope.errors import MacroscopeError
@@ -185,10 +181,10 @@ def collect(
 
 @app.command()
 def segments(
-    run: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")],
+    run: Annotated[Path, FINISHED_RUN],
     task: Annotated[str, typer.Option(help="missing or discordant.")],
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder to write; it must not exist.")],
-    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
+    corpus: CorpusOfRun = None,
     variant: Annotated[str | None, typer.Option(help="Variant of the narrative critic, if it is one.")] = None,
     number: Annotated[int, typer.Option("--segments", min=1, help="Number of segments.")] = 400,
     seed: Seed = 1,
@@ -261,9 +257,9 @@ def correlate(
             metavar="PATH", help="Folder that `macroscope human collect` wrote, or a CSV of ratings of documents."
         ),
     ],
-    run: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")],
+    run: Annotated[Path, FINISHED_RUN],
     output: Annotated[Path, typer.Option(help="CSV to write.")],
-    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
+    corpus: CorpusOfRun = None,
     resamples: Resamples = 2000,
     json: Json = False,
 ) -> None:

@@ -1,12 +1,15 @@
 """`macroscope rank`: rank systems by the monotony of their texts."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Separator, TextField
+from macroscope.cli.flags import Candidates, Language, reads_texts, real_texts
 from macroscope.printing import Json, print_table
+
+if TYPE_CHECKING:
+    from macroscope.criticize.inputs import GivenFields
 
 _MEANINGS = {
     "best": "best rank that the system may have; with 'worst', the ranks that chance allows",
@@ -25,18 +28,13 @@ _SCALES = {
 """Whether there are real texts -> scale of monotony."""
 
 
+@reads_texts
 def rank(
+    *,
     candidate: Candidates,
-    reference: Annotated[
-        list[Path] | None,
-        typer.Option(help="Real texts, in the same formats; repeatable. Default: none; 0 is the mean of the systems."),
-    ] = None,
+    reference: Annotated[list[Path] | None, real_texts("none; 0 is the mean of the systems")] = None,
+    given: "GivenFields",
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Table to write, as CSV.")] = None,
-    text_field: TextField = None,
-    prompt_field: PromptField = None,
-    id_field: IdField = None,
-    model_field: ModelField = None,
-    separator: Separator = None,
     language: Language = None,
     json: Json = False,
 ) -> None:
@@ -45,12 +43,10 @@ def rank(
     It needs no judge; the least monotonous system is first. Monotony is compared with real texts, at equal length; 0 is
     as monotonous as real text. Without real texts, systems are compared with each other.
     """
-    from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.standard_input import without_standard_input
     from macroscope.ranking.rank import rank as rank_files
     from macroscope.tables import write_output
 
-    given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
     with without_standard_input(candidate, reference or []) as (judged, real):
         table = rank_files(real, judged, given, language)
     if output is not None:
@@ -59,4 +55,4 @@ def rank(
     if not json:
         shown = table.dropna(axis=1, how="all")
         means = "\n".join(f"{name}: {meaning}" for name, meaning in _MEANINGS.items() if name in shown)
-        print(f"\n{means}".format(scale=_SCALES[bool(reference)]))
+        print(f"\n{means}".format(scale=_SCALES[bool(reference or given.reference)]))

@@ -1,24 +1,27 @@
 """`macroscope sameness`: how alike the texts of a system, and of several systems, are."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from macroscope.cli.flags import Candidates, IdField, Language, ModelField, PromptField, Seed, Separator, TextField
+from macroscope.cli.flags import Candidates, Language, Seed, reads_texts, real_texts
 from macroscope.phrases import format_count, list_names
 from macroscope.printing import Json, print_json, print_table, records_of
+
+if TYPE_CHECKING:
+    from macroscope.criticize.inputs import GivenFields
 
 _SHOWN_PHRASES = 20
 """Largest number of repeated phrases that are printed."""
 
 
+@reads_texts
 def sameness(
+    *,
     candidate: Candidates,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the page and the tables.")],
-    reference: Annotated[
-        list[Path] | None, typer.Option(help="Real texts, in the same formats; repeatable. Default: none.")
-    ] = None,
+    reference: Annotated[list[Path] | None, real_texts("none")] = None,
     words: Annotated[
         int | None,
         typer.Option(
@@ -27,11 +30,7 @@ def sameness(
             " Default: 400, or fewer that nine texts in ten have.",
         ),
     ] = None,
-    text_field: TextField = None,
-    prompt_field: PromptField = None,
-    id_field: IdField = None,
-    model_field: ModelField = None,
-    separator: Separator = None,
+    given: "GivenFields",
     language: Language = None,
     seed: Seed = 1,
     json: Json = False,
@@ -41,7 +40,6 @@ def sameness(
     Texts with the same prompt or id are on the same prompt. The page has similarities by structure, words and openings,
     beside those of real texts, and the phrases that a system repeats.
     """
-    from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.standard_input import without_standard_input
     from macroscope.sameness.measure import measure_sameness
     from macroscope.sameness.page import (
@@ -54,7 +52,6 @@ def sameness(
     )
 
     require_replaceable_folder(output)
-    given = GivenFields(text_field, prompt_field, id_field, None, model_field, separator)
     with without_standard_input(candidate, reference or []) as (judged, real):
         measured = measure_sameness(real, judged, given, language, words, seed)
     write_page(measured, output)

@@ -1,50 +1,35 @@
 """`macroscope sensitivity`: which damages of your kind of text the critics find, in one command."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from macroscope.cli.criticize import print_profile, require_cores
-from macroscope.cli.flags import (
-    DeviceFlag,
-    Encoder,
-    IdField,
-    Language,
-    PromptField,
-    Seed,
-    Separator,
-    Straighten,
-    TextField,
-)
+from macroscope.cli.criticize import print_profile
+from macroscope.cli.flags import Cores, Critics, DeviceFlag, Encoder, Language, Seed, reads_one_side, real_texts
 from macroscope.printing import Json, print_json
 
+if TYPE_CHECKING:
+    from macroscope.criticize.inputs import GivenFields
 
+
+@reads_one_side
 def sensitivity(
+    *,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the config, the results and the page.")],
-    reference: Annotated[
-        list[Path] | None,
-        typer.Option(help="Real texts: a file or folder of any format that is known; repeatable."),
-    ] = None,
+    reference: Annotated[list[Path] | None, real_texts("")] = None,
     corpus: Annotated[
         str | None, typer.Option(metavar="KIND", help="Kind of a simulated corpus, such as wiki, instead of texts.")
     ] = None,
     documents: Annotated[int, typer.Option(min=20, help="Number of documents of the simulated corpus.")] = 300,
-    critic: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Critic to test; repeatable. Default: those of `macroscope criticize`."),
-    ] = None,
+    critic: Critics = None,
     quick: Annotated[bool, typer.Option("--quick", help="8 damages and 2 doses: minutes instead of an hour.")] = False,
-    text_field: TextField = None,
-    prompt_field: PromptField = None,
-    id_field: IdField = None,
-    separator: Separator = None,
-    straighten_typography: Straighten = False,
+    given: "GivenFields",
     encoder: Encoder = None,
     device: DeviceFlag = "auto",
     language: Language = None,
     seed: Seed = 1,
-    cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
+    cores: Cores = "all",
     json: Json = False,
 ) -> None:
     """Measure which damages of texts each critic finds.
@@ -57,17 +42,13 @@ def sensitivity(
 
     from macroscope.criticize.checks import LANGUAGES, describe
     from macroscope.criticize.choice import given_options
-    from macroscope.criticize.inputs import GivenFields
     from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of, table_of
     from macroscope.criticize.run import criticize, require_output
     from macroscope.errors import UsageError
-    from macroscope.execution.limits import require_device
     from macroscope.fields import as_option, word_all, word_fields
     from macroscope.sensitivity import run
 
-    require_cores(cores)
-    require_device(device)
     if (corpus is None) == (reference is None):
         raise UsageError("--reference: give real texts, or --corpus, and not both")
     require_output(output)
@@ -77,10 +58,7 @@ def sensitivity(
         profiles, table = [], pd.DataFrame()
         answer: dict[str, Any] = {}
     else:
-        profile = run.profile_reference(
-            reference or [],
-            GivenFields(text_field, prompt_field, id_field, None, None, separator, straighten_typography),
-        )
+        profile = run.profile_reference(reference or [], given)
         chosen_language = choose_language(profile.languages, language)
         notes = [word_fields(sentence, as_option) for sentence in describe(LANGUAGES, profile, [], language)]
         described = table_of(profile, []).map(lambda text: word_fields(text, as_option))

@@ -46,7 +46,7 @@ def rank(
     MacroscopeError
         If a collection has too few texts of a passage or more.
     """
-    if reference:
+    if reference or given.reference:
         real_texts, texts = read_sides(reference, candidates, given)
     else:
         sources = make_candidates(candidates, given)
@@ -54,7 +54,7 @@ def rank(
         if len(texts) < 2:
             raise UsageError("⟨reference⟩: give real texts, or several systems to compare with each other")
     language = recognize_language(real_texts, texts, language)
-    real = _compute_numbers("the real texts", real_texts, language)[0] if reference else None
+    real = _compute_numbers("the real texts", real_texts, language)[0] if real_texts else None
     systems = [_compute_numbers(name, documents, language) for name, documents in texts.items()]
     numbers, z = [numbers for numbers, _ in systems], NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     measured, sizes = rank_systems(real, numbers, z), [len(each.compression) for each in numbers]

@@ -120,12 +120,13 @@ def measure_sameness(
     }
     systems = [name for name, _ in sources]
     signature = f"macroscope:{__version__}|sameness:2|words:{words}|language:{language}|seed:{seed}"
-    phrases, tests = _find_all_phrases(texts, words, has_real=bool(reference))
+    has_real = systems[-1] == REFERENCE
+    phrases, tests = _find_all_phrases(texts, words, has_real)
     return Sameness(
         systems,
         views,
         similarities,
-        _make_table(systems, similarities, bool(reference)).assign(signature=signature),
+        _make_table(systems, similarities, has_real).assign(signature=signature),
         phrases.assign(signature=signature),
         tests,
         texts,
@@ -136,8 +137,8 @@ def measure_sameness(
 def _list_sources(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields) -> list[tuple[str, Input]]:
     called = make_candidates(candidates, given)
     warn_of_new_names(called)
-    sources = list(called.items())
-    return [*sources, (REFERENCE, make_reference(reference, candidates, given))] if reference else sources
+    sources, has_real = list(called.items()), bool(reference or given.reference)
+    return [*sources, (REFERENCE, make_reference(reference, candidates, given))] if has_real else sources
 
 
 def _make_table(systems: Sequence[str], by_view: Mapping[str, Similarities], has_real: bool) -> pd.DataFrame:
