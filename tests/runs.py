@@ -6,6 +6,8 @@ from typing import Any
 
 from macroscope.config.schema import parse_config
 from macroscope.plan import Plan
+from macroscope.runs.contents import WHOLE
+from macroscope.runs.numbers import Key, Number
 from macroscope.runs.results import Results, read_run
 
 
@@ -15,3 +17,10 @@ def describe_run(config: Mapping[str, Any], folder: Path) -> Results:
     for path, text in Plan(parse_config(config)).descriptions().items():
         (folder / Path(path).name).write_text(text, encoding="utf-8")
     return read_run(folder)
+
+
+def make_run(folder: Path, config: Mapping[str, Any], numbers: Mapping[Key, Number]) -> Results:
+    """Return a finished run with these numbers, which needs no files."""
+    run = Results(folder / WHOLE)
+    vars(run).update(written_config=config, numbers=numbers, corpora={})
+    return run

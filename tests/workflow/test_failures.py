@@ -15,7 +15,7 @@ import pytest
 from macroscope.errors import IN_PART, MacroscopeError
 from macroscope.files import REPOSITORY
 from macroscope.gaps import UNFINISHED
-from macroscope.runs.numbers import find_run
+from macroscope.runs.results import find_run
 
 from ..plugins import CRITIC, WORK, write_package
 from ..tiny import simulated_documents, write_jsonl

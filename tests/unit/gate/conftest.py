@@ -10,7 +10,7 @@ import yaml
 
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import read_policy
-from macroscope.runs.numbers import find_run
+from macroscope.runs.results import find_run
 from macroscope.statistics.tidy import COLUMNS
 from macroscope.tables import write_csv
 

@@ -10,7 +10,7 @@ from macroscope.gaps import FAILED, UNFINISHED, Gap, write_missing
 from macroscope.gate.decision import FAIL, INCONCLUSIVE, PASS
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
-from macroscope.runs.numbers import find_run
+from macroscope.runs.results import find_run
 
 from .conftest import CONFIG, SIGNATURE, row, rule, write_run
 

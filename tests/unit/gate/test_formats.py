@@ -13,7 +13,7 @@ from macroscope import cli
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.formats import as_json, as_junit, format_text
 from macroscope.gate.policy import read_policy
-from macroscope.runs.numbers import find_run
+from macroscope.runs.results import find_run
 
 from .conftest import row, rule, write_run
 

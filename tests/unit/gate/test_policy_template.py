@@ -9,7 +9,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import read_policy
 from macroscope.gate.policy_template import choose_pairs, write_starting_policy
-from macroscope.runs.numbers import find_run
+from macroscope.runs.results import find_run
 
 from .conftest import row, write_run
 

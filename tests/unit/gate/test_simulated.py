@@ -11,11 +11,12 @@ from macroscope.gate.decision import FAIL, PASS, at_confidence, difference
 from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
 from macroscope.options import CONTROL
-from macroscope.runs.numbers import Number, Run, parse_signature
+from macroscope.runs.numbers import Number, parse_signature
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_interval
 
+from ...runs import make_run
 from .conftest import CONFIG, SIGNATURE
 
 RUNS = 400
@@ -73,7 +74,7 @@ def run_of(name, intervals, n):
         ("wiki", "lm", "coherence", statistic): Number(interval, (n, n), parse_signature(SIGNATURE))
         for statistic, interval in intervals.items()
     }
-    return Run(Path(name), CONFIG, numbers, {}), None
+    return make_run(Path(name), CONFIG, numbers), None
 
 
 def gate(rng, changes, tolerated, n=150):
@@ -131,7 +132,7 @@ def farther(rng, means, sizes, tolerated):
         measured.append(Number((values.mean(), values.mean() - half, values.mean() + half), (sizes[0], n), SIGNED))
     control, *systems = measured
     runs = [
-        (Run(Path(name), CONFIG, {KEY: number, (KEY[0], CONTROL, *KEY[2:]): control}, {}), None)
+        (make_run(Path(name), CONFIG, {KEY: number, (KEY[0], CONTROL, *KEY[2:]): control}), None)
         for name, number in zip(("before", "after"), systems, strict=True)
     ]
     rule = Rule(critic=KEY[2], statistic=KEY[3], worse="farther", difference=tolerated)

@@ -8,7 +8,9 @@ import pytest
 
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.every_eval_ever import write_records
-from macroscope.runs.numbers import Number, Run
+from macroscope.runs.numbers import Number
+
+from ...runs import make_run
 
 STRINGS = {"type": "object", "additionalProperties": {"type": "string"}}
 
@@ -76,7 +78,7 @@ def run(tmp_path):
         "control": {"kind": "control"},
         "shuffled": {"kind": "perturbation", "perturb": [{"rule": "shuffle_words"}]},
     }
-    return Run(tmp_path, {"run": "r", "systems": systems, "statistics": {"confidence": 0.95}}, numbers, {})
+    return make_run(tmp_path, {"run": "r", "systems": systems, "statistics": {"confidence": 0.95}}, numbers)
 
 
 def test_a_record_has_what_the_schema_requires(run, tmp_path, caplog):

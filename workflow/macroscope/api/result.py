@@ -6,7 +6,7 @@ import shutil
 import tarfile
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from macroscope.critics.attributions import read_attributions
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
-from macroscope.gaps import SKIPPED, Gap, describe_gaps, read_missing
+from macroscope.gaps import SKIPPED, Gap, describe_gaps
 from macroscope.options import CONTROL
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.formats import to_latex
@@ -36,8 +36,7 @@ from macroscope.reporting.scorecard_text import (
     render_scorecards,
 )
 from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
-from macroscope.runs.numbers import find_run_folder
-from macroscope.runs.results import Results, read_run, read_statistics, read_warnings
+from macroscope.runs.results import Results, find_run_folder, read_run, read_statistics, read_warnings
 from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
 
@@ -259,9 +258,9 @@ class Comparison:
         return self
 
     @property
-    def missing(self) -> list[Gap]:
+    def missing(self) -> Sequence[Gap]:
         """Corpora, systems, critics and their stages of reporting that failed, with their reasons."""
-        return read_missing(self._tables, self.folder / "figures")
+        return self._results.missing
 
     @property
     def _tables(self) -> Path:

@@ -170,7 +170,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     """Print the result for people, or with the answer so far as JSON; exit with its own status if a part failed."""
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
-    from macroscope.gaps import SKIPPED, describe_missing, read_missing
+    from macroscope.gaps import SKIPPED, describe_missing
     from macroscope.reporting.scorecard import build_scorecards, read_scorecard
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
     from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
@@ -178,8 +178,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
 
     folder = output / plan.results
     results, tables = read_run(folder), folder / "tables"
-    missing = read_missing(tables, folder / "figures")
-    scorecard = read_scorecard(tables)
+    missing, scorecard = results.missing, read_scorecard(tables)
     summary = summarise_run(results, scorecard, read_statistics(tables))
     notes = list_notes(results, tables)
     places = {

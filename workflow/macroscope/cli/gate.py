@@ -61,7 +61,7 @@ def _gate(
     from macroscope.gate.formats import as_json, format_text, write_result
     from macroscope.gate.policy import read_policy
     from macroscope.gate.policy_template import choose_pairs, write_starting_policy
-    from macroscope.runs.numbers import find_run
+    from macroscope.runs.results import find_run
 
     if init:
         run = find_run(candidate)

@@ -264,12 +264,11 @@ def correlate(
     json: Json = False,
 ) -> None:
     """Correlate critics' per-document scores with people's ratings, corrected for the annotators' error."""
-    from macroscope.reporting.human_documents import corpus_of, correlate_run
-    from macroscope.runs.results import read_run
+    from macroscope.human.pool import open_run
+    from macroscope.reporting.human_documents import correlate_run
     from macroscope.tables import write_output
 
-    results = read_run(run)
-    table = correlate_run(results, corpus_of(results, corpus, run), str(ratings), resamples=resamples)
+    table = correlate_run(*open_run(run, corpus), str(ratings), resamples=resamples)
     write_output(table, output)
     columns = ["question", "critic", "statistic", "documents_of", "documents", "pearson", "pearson_p_adjusted"]
     print_table(table, json, left_out=table.columns.difference(columns))

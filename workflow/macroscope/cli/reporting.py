@@ -52,7 +52,7 @@ def export(
     A file per system has the detectability by every critic, with its interval and its settings.
     """
     from macroscope.reporting.every_eval_ever import write_records
-    from macroscope.runs.numbers import find_run
+    from macroscope.runs.results import find_run
 
     numbers, system = find_run(run)
     assert format is Format.EVERY_EVAL_EVER

@@ -25,7 +25,8 @@ from macroscope.gate.decision import (
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
 from macroscope.options import CONTROL, KEPT_NAMES
 from macroscope.reporting.comparability import find_declaration, require_comparable
-from macroscope.runs.numbers import Key, Number, Run
+from macroscope.runs.numbers import Key, Number
+from macroscope.runs.results import Results
 from macroscope.statistics.bootstrap import Interval
 from macroscope.statistics.pairs import DIFFERENCE, RATIO, UNLIKE_SIZES
 
@@ -107,8 +108,8 @@ class Undecided(Exception):
 class Comparison:
     """Two runs, and the pairs of their systems to compare."""
 
-    baseline: Run
-    candidate: Run
+    baseline: Results
+    candidate: Results
     systems: tuple[tuple[str, str], ...]
 
     @property
@@ -128,7 +129,7 @@ class Comparison:
                 yield baseline_system, (corpus, candidate_system, critic, statistic)
 
 
-def match_systems(baseline: tuple[Run, str | None], candidate: tuple[Run, str | None]) -> Comparison:
+def match_systems(baseline: tuple[Results, str | None], candidate: tuple[Results, str | None]) -> Comparison:
     """Match the systems of two runs: the given ones, or else all with equal names.
 
     Raises
@@ -138,7 +139,7 @@ def match_systems(baseline: tuple[Run, str | None], candidate: tuple[Run, str | 
     """
     (baseline_run, baseline_system), (candidate_run, candidate_system) = baseline, candidate
     if baseline_system is None and candidate_system is None:
-        pairs = tuple((name, name) for name in sorted(baseline_run.systems | candidate_run.systems))
+        pairs = tuple((name, name) for name in sorted(baseline_run.named_systems | candidate_run.named_systems))
         comparison = Comparison(baseline_run, candidate_run, pairs)
         if comparison.same_run:
             raise MacroscopeError(
@@ -148,8 +149,8 @@ def match_systems(baseline: tuple[Run, str | None], candidate: tuple[Run, str | 
         return comparison
     chosen = baseline_system or candidate_system or "", candidate_system or baseline_system or ""
     for run, name in zip((baseline_run, candidate_run), chosen, strict=True):
-        if name not in run.systems:
-            raise MacroscopeError(f"{run.folder}: no statistics of a system '{name}'{nearest(name, run.systems)}")
+        if name not in run.named_systems:
+            raise MacroscopeError(f"{run.folder}: no statistics of a system '{name}'{nearest(name, run.named_systems)}")
     comparison = Comparison(baseline_run, candidate_run, (chosen,))
     if comparison.same_run and chosen[0] == chosen[1]:
         raise MacroscopeError(
@@ -332,14 +333,14 @@ def _control_key(key: Key) -> Key:
     return key[0], CONTROL, key[2], key[3]
 
 
-def _distance_from_control(run: Run, key: Key, level: float) -> Interval:
+def _distance_from_control(run: Results, key: Key, level: float) -> Interval:
     control = _control_key(key)
     if control not in run.numbers or not np.isfinite(run.numbers[control].interval).all():
         raise Undecided("the control does not have this statistic with an interval, so distances are undefined")
     return distance(_rescale(run, key, level), _rescale(run, control, level), level)
 
 
-def _rescale(run: Run, key: Key, level: float, log: bool = False) -> Interval:
+def _rescale(run: Results, key: Key, level: float, log: bool = False) -> Interval:
     """Return the interval of a statistic, rescaled to a level."""
     number = run.numbers[key]
     interval = logarithm(number.interval) if log else number.interval
@@ -348,7 +349,7 @@ def _rescale(run: Run, key: Key, level: float, log: bool = False) -> Interval:
     return at_confidence(interval, _confidence(run, number.confidence), level, _smallest(number.sizes))
 
 
-def _recorded(test: Test, run: Run, level: float) -> Interval | None:
+def _recorded(test: Test, run: Results, level: float) -> Interval | None:
     """Return the change from the run's table of pairs, which uses paired documents; None if absent in this measure."""
     name = (test.corpus, test.critic, test.statistic)
     forward = run.pairs.get((*name, test.candidate, test.baseline))
@@ -366,9 +367,9 @@ def _recorded(test: Test, run: Run, level: float) -> Interval | None:
     return _ratio(interval) if test.measure == RATIO else interval
 
 
-def _confidence(run: Run, recorded: float) -> float:
+def _confidence(run: Results, recorded: float) -> float:
     """Return the level of an interval: that of its signature, or else of the run's config."""
-    return recorded if math.isfinite(recorded) else float(run.config["statistics"]["confidence"])
+    return recorded if math.isfinite(recorded) else run.confidence
 
 
 def _smallest(sizes: tuple[int, int]) -> int:

@@ -13,7 +13,8 @@ from macroscope.gate.decision import at_confidence, difference, logarithm
 from macroscope.gate.evaluate import Comparison
 from macroscope.options import KEPT_NAMES
 from macroscope.reporting.comparability import find_declaration
-from macroscope.runs.numbers import Key, Number, Run
+from macroscope.runs.numbers import Key, Number
+from macroscope.runs.results import Results
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 
 CONFIDENCE = 0.95
@@ -33,7 +34,7 @@ statistics:
 """
 
 
-def choose_pairs(run: Run, system: str | None) -> Comparison:
+def choose_pairs(run: Results, system: str | None) -> Comparison:
     """Return a comparison of a run's systems with themselves, for a template without a baseline.
 
     Parameters
@@ -41,7 +42,7 @@ def choose_pairs(run: Run, system: str | None) -> Comparison:
     system
         Name of the only system to consider; None for all but the control and its halves.
     """
-    names = [system] if system else sorted(run.systems - {*KEPT_NAMES})
+    names = [system] if system else sorted(run.named_systems - {*KEPT_NAMES})
     return Comparison(run, run, tuple((name, name) for name in names))
 
 
@@ -145,7 +146,7 @@ def _times_of(number: Number, statistic: str, level: float, margin: float) -> fl
 
 
 def _margin(comparison: Comparison) -> float:
-    return float(comparison.candidate.config["statistics"].get("margin", 0.1))
+    return float(comparison.candidate.written_config["statistics"].get("margin", 0.1))
 
 
 def _entry(comparison: Comparison, name: Statistic, system: str | None, times: float) -> str:

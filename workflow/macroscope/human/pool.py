@@ -13,8 +13,7 @@ from macroscope.criticize.reading import read_counted, recognize_language
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, require_name
-from macroscope.runs.contents import WHOLE
-from macroscope.runs.results import Results
+from macroscope.runs.results import Results, read_run
 
 log = logging.getLogger("macroscope")
 FEWEST_TYPES = 2
@@ -70,7 +69,7 @@ class Pool:
 
 def open_run(run: Path, corpus: str | None) -> tuple[Results, str]:
     """Return a finished run, and the corpus of a study: `corpus`, or the run's only one."""
-    results = Results(run / WHOLE)
+    results = read_run(run)
     config = results.config
     if corpus is None:
         if len(config.corpora) > 1:

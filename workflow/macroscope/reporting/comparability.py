@@ -10,7 +10,8 @@ from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import statistics_of
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
-from macroscope.runs.numbers import Key, Number, Run
+from macroscope.runs.numbers import Key, Number
+from macroscope.runs.results import Results
 from macroscope.statistics.declaration import Statistic, match_declaration
 
 RUN_SEED, RELEASE, VERSIONS = "run_seed", "macroscope", "versions"
@@ -31,7 +32,7 @@ PLACES = {
 ABSENT = "(not there)"
 
 
-def require_comparable(baseline: Run, candidate: Run, baseline_key: Key, candidate_key: Key) -> None:
+def require_comparable(baseline: Results, candidate: Results, baseline_key: Key, candidate_key: Key) -> None:
     """Check that a statistic of the baseline and one of the candidate are defined and computed in the same way.
 
     Raises
@@ -51,7 +52,8 @@ def require_comparable(baseline: Run, candidate: Run, baseline_key: Key, candida
         )
     if baseline.folder.resolve() == candidate.folder.resolve():
         return
-    for place, baseline_value, candidate_value in _compare_configs(corpus, baseline.config, candidate.config):
+    configs = baseline.written_config, candidate.written_config
+    for place, baseline_value, candidate_value in _compare_configs(corpus, *configs):
         raise MacroscopeError(
             f"{problem}; {place} is {baseline_value} in the baseline's config and {candidate_value} in the candidate's"
         )

@@ -16,7 +16,8 @@ from macroscope import __version__
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.options import fit_for_paths
-from macroscope.runs.numbers import STATISTICS, Key, Number, Run
+from macroscope.runs.numbers import Key, Number
+from macroscope.runs.results import STATISTICS, Results
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 
 log = logging.getLogger("macroscope")
@@ -34,7 +35,7 @@ _DESCRIPTION = (
 
 
 def write_records(
-    run: Run, systems: Sequence[str], folder: Path, organization: str, relationship: Relationship
+    run: Results, systems: Sequence[str], folder: Path, organization: str, relationship: Relationship
 ) -> list[Path]:
     """Write a record for each system into a folder, and return the paths.
 
@@ -52,7 +53,7 @@ def write_records(
     MacroscopeError
         If a named system, or every system, has no detectability, or a file exists.
     """
-    chosen = list(systems) or sorted(filter(run.is_judged, run.systems))
+    chosen = list(systems) or sorted(filter(run.is_judged, run.named_systems))
     made = {system: scores for system in chosen if (scores := _scores(run, system))}
     for system in chosen:
         if system in systems and system not in made:
@@ -75,7 +76,7 @@ def write_records(
     for system, path in paths.items():
         record = {
             "schema_version": SCHEMA_VERSION,
-            "evaluation_id": f"macroscope/{run.config['run']}/{system}/{created}",
+            "evaluation_id": f"macroscope/{run.written_config['run']}/{system}/{created}",
             "evaluation_timestamp": str(int((run.folder / STATISTICS).stat().st_mtime)),
             "retrieved_timestamp": created,
             "source_metadata": source,
@@ -87,20 +88,20 @@ def write_records(
     return list(paths.values())
 
 
-def _model_info(run: Run, system: str) -> dict[str, Any]:
-    options = run.config["systems"].get(system, {})
+def _model_info(run: Results, system: str) -> dict[str, Any]:
+    options = run.written_config["systems"].get(system, {})
     values = {name: options[name] for name in _PUBLISHED if options.get(name) is not None}
     details = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
     return {"name": system, "id": str(options.get("base") or system), "additional_details": details}
 
 
-def _scores(run: Run, system: str) -> list[dict[str, Any]]:
+def _scores(run: Results, system: str) -> list[dict[str, Any]]:
     """Return the entries of a system's detectabilities that are defined."""
     scored = {key: number for key, number in run.numbers.items() if key[1] == system and key[3] == C2ST_AUC}
     return [_score(run, *item) for item in sorted(scored.items()) if math.isfinite(item[1].interval[0])]
 
 
-def _score(run: Run, key: Key, number: Number) -> dict[str, Any]:
+def _score(run: Results, key: Key, number: Number) -> dict[str, Any]:
     corpus, _, critic, _ = key
     value, low, high = number.interval
     metric = {

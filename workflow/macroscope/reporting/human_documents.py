@@ -11,7 +11,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
 from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.errors import MacroscopeError
-from macroscope.options import CONTROL, Resampling, require_name
+from macroscope.options import CONTROL, Resampling
 from macroscope.reporting.formats import format_two_decimals
 from macroscope.reporting.human import HumanScores, read_human_scores, read_lengths
 from macroscope.reporting.statistic_names import readable_name
@@ -107,26 +107,6 @@ def read_document_values(results: Results, critic: str, corpus: str) -> pd.DataF
     files = {system: CriticFiles(latents[key], scores.get(key)) for system, key in keys.items()}
     attributed = {system: attributions[key] for system, key in keys.items() if key in attributions}
     return document_values(get_critic(critic), files, attributed, results.config.seed)
-
-
-def corpus_of(results: Results, corpus: str | None, run: Path) -> str:
-    """Return the requested corpus, or the only one of the run.
-
-    Raises
-    ------
-    MacroscopeError
-        If the run has no such corpus, or several and none is requested.
-    """
-    corpora = results.contents.corpora
-    if corpus is None:
-        if len(corpora) > 1:
-            raise MacroscopeError(f"{run}: several corpora ({', '.join(corpora)}); choose one with --corpus")
-        return corpora[0]
-    try:
-        require_name(corpus, dict.fromkeys(corpora), str(run), "corpus")
-    except ValueError as error:
-        raise MacroscopeError(str(error)) from None
-    return corpus
 
 
 def read_documents_table(tables: Path) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from macroscope.errors import MacroscopeError
-from macroscope.runs.numbers import Run, find_run
+from macroscope.runs.results import Results, find_run
 
 _RESULTS = "results"
 _LAST_NUMBER = re.compile(r"(\d+)\D*$")
@@ -29,7 +29,7 @@ class Point:
     """
 
     name: str
-    run: Run
+    run: Results
     system: str
 
 
@@ -83,7 +83,7 @@ def order_systems(names: Iterable[str]) -> list[str]:
     return sorted(numbers, key=numbers.__getitem__) if differ_in_numbers else list(numbers)
 
 
-def _read(argument: str) -> Iterator[tuple[str, str, Run, str]]:
+def _read(argument: str) -> Iterator[tuple[str, str, Results, str]]:
     """Yield (name or "", folder, run, system) of the points of an argument."""
     name, sign, rest = argument.partition("=")
     has_name = bool(sign) and not Path(argument).exists()
@@ -98,10 +98,10 @@ def _read(argument: str) -> Iterator[tuple[str, str, Run, str]]:
         yield (name if has_name else ""), folder, run, system
 
 
-def _list_judged(run: Run) -> list[str]:
+def _list_judged(run: Results) -> list[str]:
     """Return the judged systems of a run in the order of its config."""
-    names = dict.fromkeys([*run.config["systems"], *sorted(run.systems)])
-    return [name for name in names if name in run.systems and run.is_judged(name)]
+    names = dict.fromkeys([*run.written_config["systems"], *sorted(run.named_systems)])
+    return [name for name in names if name in run.named_systems and run.is_judged(name)]
 
 
 def _folder_name(folder: str) -> str:
