@@ -184,12 +184,17 @@ def with_judgements(*entries, **keys):
 MAPPED = {"lm-titles": "gpt2-xl-nucleus", "bigram": "gpt2-xl-ancestral", "kneser-ney": "gpt2-small-nucleus"}
 
 
+def judgements_read(config):
+    """Return the tables of judgements that the tables of a run are made from."""
+    [job] = [job for job in Plan(config).jobs() if job.name == "make_tables"]
+    return job.inputs["judgements"]
+
+
 def test_human_judgements_map_systems_to_names():
     config = parse_config(with_judgements({"systems": MAPPED}))
     assert config.matched_systems(0) == MAPPED
     assert parse_config(DEFAULT).human_judgements == []
-    reporting = Plan(config).reporting
-    assert reporting.tables_read()["judgements"] == []
+    assert judgements_read(config) == []
 
 
 def test_human_judgements_of_the_same_names(tmp_path):
@@ -197,8 +202,7 @@ def test_human_judgements_of_the_same_names(tmp_path):
     path.write_text("system,score\n" + "".join(f"{name},{k}\n" for k, name in enumerate([*MAPPED, "control", "else"])))
     config = parse_config(with_judgements({"table": str(path)}))
     assert config.matched_systems(0) == {name: name for name in MAPPED}
-    reporting = Plan(config).reporting
-    assert reporting.tables_read()["judgements"] == [str(path)]
+    assert judgements_read(config) == [str(path)]
     # Whether it is there is the workflow's to say.
     absent = parse_config(with_judgements({"table": str(tmp_path / "none.csv")}))
     with pytest.raises(MacroscopeError, match=r"none\.csv: no such file of human judgements"):

@@ -28,9 +28,9 @@ GENERAL = {
     "headline.csv": lambda plan: True,
     "statistics.csv": lambda plan: True,
     "corpora.csv": lambda plan: True,
-    "models.csv": lambda plan: plan.reporting.language_models(),
+    "models.csv": lambda plan: plan.reporting.contents.language_models,
     "human_correlations.csv": lambda plan: plan.config.human_judgements,
-    "probability_correlations.csv": lambda plan: plan.reporting.known_log_q(),
+    "probability_correlations.csv": lambda plan: plan.reporting.contents.known_log_q,
 }
 """Table of the whole run -> whether a plan makes it."""
 

@@ -37,15 +37,6 @@ def test_the_files_of_a_data_set_by_their_splits():
     assert plan.parts(test)[0] == "results/default/corpora/c/extracted/000-webtext-valid-jsonl.parquet"
 
 
-def test_other_splits_extract_no_file_anew():
-    webtext = {"source": "webtext", "dataset": "webtext"}
-    options = [
-        plan_of(webtext | {"splits": splits}).extraction_options(names(corpus="c"))
-        for splits in (["train"], ["train", "test"])
-    ]
-    assert options[0] == options[1]
-
-
 def test_parts_that_two_corpora_read_in_the_same_way_are_extracted_once():
     wiki = {"source": "wikipedia", "dump": "simplewiki"}
     plan = plan_of(
@@ -85,11 +76,6 @@ def test_data_sets_that_do_not_fit(corpus, message):
         plan_of(corpus).raw_parts("c")
 
 
-def test_local_files_stand_for_the_data_set():
-    plan = plan_of({"source": "webtext", "files": ["mine.jsonl"]})
-    assert plan.raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
-
-
 @pytest.mark.slow
 def test_simulated_corpora_by_their_kind():
     plan = plan_of({"source": "simulated"}, t={"source": "simulated", "kind": "webtext"})
@@ -119,11 +105,6 @@ def test_labelled_data_sets():
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):
         plan_of({"source": "labelled", "dataset": "yelp"})
-
-
-def test_only_what_is_read_by_several_processes_asks_for_several_cores():
-    assert plan_of({"source": "webtext", "dataset": "webtext"}).reading_threads(names(corpus="c")) == 1
-    assert plan_of({"source": "simulated", "kind": "wiki"}).reading_threads(names(corpus="c")) > 1
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,6 @@ from macroscope.stages import Stage
 from .plans import ENCODERS, FOLDER, PROBING, find_job, names, plan_of, values_of
 
 
-def test_values_of_the_run():
-    plan = plan_of(seed=3, statistics={"confidence": 0.9})
-    assert values_of(find_job(plan, "train_coherence"), corpus="wiki") == {
-        "seed": "3",
-        "checkpoints": f"{FOLDER}/coherence/wiki/checkpoints",
-    }
-    where = {"corpus": "wiki", "system": "shuffled"}
-    given = values_of(find_job(plan, "explain_coherence"), **where)
-    assert (given["system"], json.loads(given["resampling"])["confidence"]) == ("shuffled", 0.9)
-    assert values_of(find_job(plan, "known_truth_coherence"), **where) == {"order": "shuffled", "seed": "3"}
-
-
 def test_two_sample_tests_and_pairs_read_all_systems_of_a_corpus():
     judged = {"corpus": "wiki", "systems": ["mine", "lm"], "critics": ["coherence", "strings"], "pairs": "all"}
     plan = plan_of([judged], statistics={"confidence": 0.9})
@@ -63,7 +51,7 @@ def test_powers_read_what_critics_declare_of_all_systems():
         {"all_latents"},
     ]
     # The scores of clusters are those of a comparison: they are no numbers of a document by itself.
-    attributions = plan.reporting.sensitivity_read()["attributions"]
+    attributions = find_job(plan, "write_sensitivity").inputs["attributions"]
     assert {path.split("/")[3] for path in attributions} == {"coherence", "strings"}
 
 
@@ -146,37 +134,12 @@ def test_all_systems_are_those_that_have_samples_of_the_corpus():
 def test_known_truths_and_estimates_are_there_where_they_can_be():
     both = [{"corpus": name, "critics": ["coherence", "strings"]} for name in ("wiki", "web")]
     plan = plan_of(both)
-    assert plan.reporting.known_truths() == {
-        ("coherence", "wiki", system): f"{FOLDER}/coherence/wiki/known_truth/{system}.json"
-        for system in ("control", "shuffled")
-    }
+    contents = plan.reporting.contents
+    assert set(contents.known_truths) == {("coherence", "wiki", system) for system in ("control", "shuffled")}
     # Beam sampling does not sample from the model's distribution.
-    assert plan.reporting.known_log_q() == [("wiki", "lm"), ("web", "lm")]
-    assert plan.reporting.estimates() == [f"{FOLDER}/strings/{corpus}/evidence/lm" for corpus in ("wiki", "web")]
-
-
-# ---- what the report reads -------------------------------------------------------------------------------------------
-
-
-def test_shown_files_are_what_reporting_reads():
-    names = [name for name in critics() if name != "synthetic"]  # which knows no such process
-    judged = [{"corpus": "wiki", "systems": ["mine"], "critics": names}]
-    plan = plan_of(judged, critics={"clusters": {"probing": [PROBING]}})
-    probing = {f"{FOLDER}/clusters/web/probing/{encoder}.csv" for encoder in ENCODERS}
-
-    def of_all(critic, pattern):
-        return {f"{FOLDER}/{critic}/wiki/{pattern.format(system)}" for system in ("control", "mine")}
-
-    of_classifier = {f"{FOLDER}/coherence/wiki/inference"}
-    drawn = of_all("clusters", "evidence/{}") | of_all("tendencies", "evidence/{}")
-    assert set(plan.reporting.shown_files("overview")) >= drawn | of_classifier | probing
-    evidence = {path for critic in names for path in of_all(critic, "evidence/{}")}
-    of_report = plan.reporting.shown_files("report")
-    assert set(of_report) >= evidence | of_classifier | of_all("coherence", "latents/{}.parquet") | probing
-    assert of_report == sorted(set(of_report))
-    assert set(plan.reporting.figures_read()["shown"]) == set(plan.reporting.shown_files("overview"))
-    assert set(plan.reporting.tables_read()["shown"]) >= set(of_report)
-    assert set(plan.reporting.report_read()["shown"]) == set(of_report)
+    assert contents.known_log_q == [("wiki", "lm"), ("web", "lm")]
+    estimates = find_job(plan, "make_tables").inputs["estimates"]
+    assert estimates == [f"{FOLDER}/strings/{corpus}/evidence/lm" for corpus in ("wiki", "web")]
 
 
 def test_who_knows_a_process_judges_no_other_corpus():

@@ -4,9 +4,6 @@ import json
 
 import pytest
 
-from macroscope.jobs import OUTPUT
-from macroscope.plan.matched_lengths import STAGES
-
 from .plans import FOLDER, find_job, names, plan_of, values_of
 
 SYSTEMS = "results/default/systems/wiki"
@@ -18,12 +15,6 @@ def matched_plan(critics=("coherence", "strings"), **keys):
     return plan_of([compared], **keys)
 
 
-def test_without_the_option_nothing_is_derived():
-    plan = plan_of([{"corpus": "wiki", "systems": ["mine"], "critics": ["strings"]}])
-    assert plan.critics.all_comparisons == plan.critics.comparisons
-    assert not {job.name for job in plan.jobs()} & set(STAGES)
-
-
 def test_a_derived_system_is_compared_with_real_text_at_its_length():
     plan = matched_plan()
     inputs = find_job(plan, "compare_strings").inputs
@@ -33,7 +24,7 @@ def test_a_derived_system_is_compared_with_real_text_at_its_length():
     scores = find_job(plan, "compare_scores_coherence").inputs["control_scores"]
     assert scores(names(corpus="wiki", system="lm@matched")) == f"{FOLDER}/coherence/wiki/scores/lm@reference.parquet"
     assert scores(MINE) == f"{FOLDER}/coherence/wiki/scores/control.parquet"
-    assert "results/default/statistics/strings/wiki/mine@matched.csv" in plan.reporting.statistics()
+    assert "statistics/strings/wiki/mine@matched.csv" in plan.reporting.contents.statistics
 
 
 def test_derived_systems_are_tested_and_nothing_else_reads_them():
@@ -43,16 +34,6 @@ def test_derived_systems_are_tested_and_nothing_else_reads_them():
     assert json.loads(given["systems"]) == ["control", "mine", "lm", *derived]
     latents = find_job(plan, "learn_shared_clusters").inputs["all_latents"](names(corpus="wiki"))
     assert not any("@" in path for path in latents)
-
-
-def test_texts_of_both_sides_are_cut_from_the_same_files():
-    plan = matched_plan()
-    jobs = {name: find_job(plan, name) for name in ("match_system", "match_control")}
-    for job in jobs.values():
-        assert job.inputs["control"](MINE) == f"{SYSTEMS}/control/samples.parquet"
-        assert job.inputs["samples"](MINE) == f"{SYSTEMS}/mine/samples.parquet"
-        assert job.constraints == {"system": "mine|lm"}
-    assert jobs["match_system"].outputs == {OUTPUT: "results/<run>/systems/{corpus}/{system}@matched/samples.parquet"}
 
 
 def test_critics_that_read_the_whole_corpus_have_all_of_it_at_matched_length():

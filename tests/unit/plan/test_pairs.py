@@ -23,15 +23,15 @@ def plan_of(**comparison):
 
 def test_no_pairs_unless_they_are_asked_for():
     assert plan_of().critics.compared_pairs == {}
-    assert plan_of().reporting.pairs_files() == []
+    assert plan_of().reporting.contents.pairs_files == []
 
 
 def test_all_pairs_are_each_pair_once_and_without_the_control():
     pairs = [("one", "two"), ("one", "three"), ("two", "three")]
     plan = plan_of(pairs="all", systems="all")
     assert plan.critics.compared_pairs == {("coherence", "wiki"): pairs, ("strings", "wiki"): pairs}
-    assert plan.reporting.pairs_files() == [
-        f"results/default/statistics/{c}/wiki.pairs.csv" for c in ("coherence", "strings")
+    assert plan.reporting.contents.pairs_files == [
+        f"statistics/{critic}/wiki.pairs.csv" for critic in ("coherence", "strings")
     ]
 
 
@@ -46,12 +46,6 @@ def test_values_name_systems_in_the_order_of_their_files():
     assert [path.rsplit("/", 1)[1] for path in inputs["all_latents"](WIKI)] == [f"{name}.parquet" for name in systems]
     assert set(inputs) == {"all_latents", "all_scores", "all_statistics"}
     assert set(find_job(plan, "compare_pairs_strings").inputs) == {"all_latents", "all_statistics"}
-
-
-def test_pairs_read_every_table_of_the_critic():
-    tables = find_job(plan_of(pairs="all"), "compare_pairs_coherence").inputs["all_statistics"](WIKI)
-    assert tables[-1] == "results/default/statistics/coherence/wiki.two_sample_test.csv"
-    assert len(tables) == 5
 
 
 @pytest.mark.parametrize(

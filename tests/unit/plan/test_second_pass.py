@@ -9,7 +9,7 @@ from macroscope.plan.second_pass import Part, part_of, without_failed
 from macroscope.runs.contents import FINISHED, WHOLE
 from macroscope.runs.results import read_run
 
-from .plans import PROBING, plan_of
+from .plans import PROBING, find_job, plan_of
 
 RUN = "results/default"
 REPORT = [f"{RUN}/tables", f"{RUN}/report.html"]
@@ -54,12 +54,7 @@ def test_a_critic_that_fails_takes_only_itself_along():
     assert list(second.critics.chapters) == [("strings", "wiki"), ("strings", "web")]
     assert list(second.critics.compared_pairs) == [("strings", "wiki")]
     whole, rest = (
-        {
-            file
-            for files in (p.reporting.tables_read(), p.reporting.figures_read())
-            for f in files.values()
-            for file in f
-        }
+        {file for name in ("statistics", "shown") for file in find_job(p, "make_tables").inputs[name]}
         for p in (plan, second)
     )
     assert whole - rest == {file for file in whole if "/topics/" in file}

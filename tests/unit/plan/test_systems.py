@@ -59,38 +59,6 @@ def test_real_documents_are_not_a_system():
         files_of(plan, "mine")
 
 
-def test_a_job_passes_what_its_stage_reads():
-    plan = plan_of({"source": "simulated", "kind": "webtext"}, process={"kind": "simulated", "samples": 7, "seed": 2})
-    job, where = find_job(plan, "generate_simulated"), names(corpus="c", system="process")
-    assert job.command == "systems run --kind simulated --stage generate"
-    assert {name: path(where) for name, path in job.inputs.items()} == {
-        "process": "results/default/corpora/c/truth/process.json"
-    }
-    assert job.outputs[OUTPUT] == "results/<run>/systems/{corpus}/{system}/samples.parquet"
-    assert job.values(where)[1::2] == ["kind_of_process=webtext", "corpus=c", "system=process", "seed=1"]
-    assert json.loads(job.options(where)) == {"kind": "simulated", "order": "process", "samples": 7, "seed": 2}
-    assert (plan.order("process"), plan.order("control")) == ("process", "process")
-
-
-def test_code_of_a_job_is_that_of_its_stage_and_of_the_process_that_it_samples():
-    plan = plan_of({"source": "simulated", "kind": "hsmm"}, process={"kind": "simulated"})
-    where = names(corpus="c", system="process")
-    modules = find_job(plan, "generate_simulated").modules(where)
-    assert modules[1] == "macroscope.corpora.simulated.hsmm"
-    assert len(find_job(plan, "generate_control").modules(names(corpus="c", system="control"))) == 1
-
-
-def test_every_kind_has_a_rule_for_its_samples():
-    plan = plan_of({"source": "simulated"}, lm={"kind": "language_model", "base": "tiny-gpt2", "titles": True})
-    rules = [job.name for job in plan.jobs()]
-    assert len(rules) == len(set(rules))
-    assert {f"generate_{kind}" for kind in kinds() if kind not in ("language_model", "resampled")} <= set(rules)
-    assert systems_of(plan, "generate_control") == ["control"]
-    assert systems_of(plan, "generate_ngram") == []
-    assert systems_of(plan, "gather_samples") == ["lm"]
-    assert find_job(plan, "gather_samples").outputs == find_job(plan, "generate_ngram").outputs
-
-
 def test_stages_of_language_models_run_for_those_that_need_them():
     lm = {"kind": "language_model", "titles": False}
     beam = {"kind": "resampled", "of": "trained", "decoding": {"rule": "beam_sampling", "beams": 2}}
@@ -193,13 +161,3 @@ def test_prompts_are_the_control_s_if_a_system_has_them():
     assert prompts(names(corpus="c", system="prompted")) == [control]
     with pytest.raises(MacroscopeError, match=r"systems\.s\.prompt_words: prompts are for untitled texts"):
         plan_of({"source": "simulated"}, s=server | {"prompt_words": 5, "titles": True})
-
-
-def test_a_server_s_completions_are_an_output_beside_its_samples():
-    plan = plan_of({"source": "simulated"})
-    folder = "results/<run>/systems/{corpus}/{system}"
-    assert find_job(plan, "generate_server").outputs == {
-        OUTPUT: f"{folder}/samples.parquet",
-        "completions": f"{folder}/completions.parquet",
-    }
-    assert set(find_job(plan, "generate_control").outputs) == {OUTPUT}

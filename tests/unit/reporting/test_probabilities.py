@@ -53,7 +53,7 @@ def test_the_paper_has_four_models_with_five_seeds_each():
     """Nucleus sampling has no known log q(x); prompts of 35 tokens are a setting of their own."""
     plan = load_plan(read_yaml(REPOSITORY / "experiments" / "pimentel2022.yaml"))
     settings = {}
-    for corpus, system in plan.reporting.known_log_q():
+    for corpus, system in plan.reporting.contents.known_log_q:
         settings.setdefault(find_setting(plan.config, corpus, system), []).append(system)
     groups = [names for (corpus, *_), names in settings.items() if corpus == "webtext"]
     assert [len(names) for names in groups if not names[0].endswith("-tokens")] == [5, 5, 5, 5]

@@ -40,8 +40,8 @@ def test_the_effective_config_is_read_as_it_was():
 def test_a_run_writes_the_page_alone_and_every_critic_measures_its_power():
     plan = Plan(parse_config(config()))
     assert plan.targets() == ["results/default/sensitivity"]
-    assert plan.reporting.sensitivity_read()["powers"] == ["results/default/statistics/tendencies/real.power.csv"]
-    assert len(plan.reporting.sensitivity_read()["samples"]) == 1 + len(plan.config.sensitivity.cells())
+    assert plan.reporting.contents.powers == ["statistics/tendencies/real.power.csv"]
+    assert len(plan.reporting.contents.pairs) == 1 + len(plan.config.sensitivity.cells())
 
 
 def test_all_damages_that_the_language_allows():

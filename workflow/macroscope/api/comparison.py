@@ -195,7 +195,7 @@ class _Bar(Watcher):
 
 def _tables(plan: Plan) -> list[str]:
     """Return what a `Comparison` reads."""
-    return [f"{plan.results}/tables", *plan.reporting.attributions().values()]
+    return [f"{plan.results}/{path}" for path in ("tables", *plan.reporting.contents.attributions.values())]
 
 
 def prepare(

@@ -149,7 +149,7 @@ class Comparison:
         numbers of a text have columns of their names, such as `name_mismatch`; NaN for other critics.
         """
         tables = []
-        further = self._results.scores_of_documents()
+        further = self._results.outputs("document_scores")
         flags = self._flags()
         texts = {pair: self._locate_texts(*pair) for pair in flags}
         files = self._results.outputs("attributions")

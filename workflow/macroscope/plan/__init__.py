@@ -132,7 +132,7 @@ class Plan:
         """Return path -> JSON, of the config with all its defaults and of the contents of the run."""
         return {
             self.config_file: self.config.model_dump_json(indent=2) + "\n",
-            contents_file(self.config_file): self.reporting.contents().to_json() + "\n",
+            contents_file(self.config_file): self.reporting.contents.to_json() + "\n",
         }
 
     def where_to_look(self) -> str:

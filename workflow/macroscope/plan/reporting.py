@@ -1,6 +1,7 @@
 """Plan of reporting: the jobs of tables, figures and pages, and their inputs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,52 +52,91 @@ class ReportingPlan:
             Path of the effective config.
         """
         tables, figures = f"{self.results}/tables", f"{self.results}/figures"
+        reader = {
+            "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
+            "attributions": self._made("attributions"),
+            "scores": self._made("document_scores"),
+            "tests": self._made("two_sample_tests"),
+        }
+        profile = {"profile": _given(self.config.profile), "cited_sensitivity": _given(self.config.cited_sensitivity)}
         read: dict[str, dict[str, Any]] = {
-            "tables": self.tables_read(),
-            "figures": {**self.figures_read(), "tables": tables},
-            "report": {**self.report_read(), "tables": tables, "figures": figures},
-            "sensitivity": self.sensitivity_read(),
+            "tables": self._tables_read(),
+            "figures": {
+                "shown": self.shown_files("overview"),
+                "models": self._models(),
+                "studies": self._studies(),
+                "tables": tables,
+            },
+            "report": {
+                "shown": self.shown_files("report"),
+                **profile,
+                "studies": self._studies(),
+                **reader,
+                "tables": tables,
+                "figures": figures,
+            },
+            "sensitivity": self._sensitivity_read(),
             # The tables for the order alone: the first pass of a run with failures has none, and would write the reader
             # with another config.
-            "reader": {**self.reader_read(), "tables": tables},
+            "reader": {**reader, "tables": tables},
         }
         described = {"config": config, "contents": contents_file(config)}
         return [self._job(stage, {**inputs, **described}) for stage, inputs in read.items()]
 
+    @cached_property
     def contents(self) -> Contents:
-        """Return what the run judges, and its files, for all who read it."""
+        """Contents of the run, for all who read it."""
         critics, models = self.critics, self.systems.language_models
+        comparisons, chapters, pairs = critics.comparisons, critics.chapters, critics.pairs
 
-        def inside(path: str) -> str:
-            return path.removeprefix(f"{self.results}/")
+        def inside(paths: Iterable[str]) -> list[str]:
+            return [path.removeprefix(f"{self.results}/") for path in paths]
 
-        def outputs(name: str, keys: Iterable[Judged]) -> dict[Judged, str]:
-            return {(c, corpus, s): inside(critics.place(name, c, corpus=corpus, system=s)) for c, corpus, s in keys}
+        def outputs(name: str, made: Callable[[str, str, str], Any]) -> dict[Judged, str]:
+            keys = [key for key in comparisons if made(*key)]
+            paths = inside(critics.place(name, c, corpus=corpus, system=system) for c, corpus, system in keys)
+            return dict(zip(keys, paths, strict=True))
 
+        def has_known_truth(critic: str, corpus: str, system: str) -> bool:
+            process = critics.corpora.options(corpus).kind_of_process
+            return process in critics.declared(critic).known_processes and self.systems.order(system) is not None
+
+        language_models = [pair for pair in pairs if models.has_model(pair[1])]
+        measured = [pair for pair in pairs if self.systems.all[pair[1]].has_perplexity()]
+        tests = [
+            critics.place("two_sample_test", c, corpus=corpus) for (c, corpus), judged in chapters.items() if judged
+        ]
+        perplexities = [
+            f"{self.results}/statistics/perplexity/{corpus}/{system}.csv"
+            for corpus, system in [*language_models, *measured]
+        ]
+        statistics = [*self._critics_statistics(), *tests, *critics.matched_lengths.statistics(), *perplexities]
+        estimated = dict.fromkeys((corpus, s) for c, corpus, s in comparisons if critics.declared(c).gives_log_q)
+        powers = [] if self.config.sensitivity is None else [critics.place("power", c, corpus=k) for c, k in chapters]
         return Contents(
             corpora=critics.corpora_used,
-            pairs=critics.pairs,
-            comparisons=critics.comparisons,
-            chapters=critics.chapters,
-            sampled=self.sampled(),
-            language_models=self.language_models(),
-            measured_systems=self.measured_systems(),
-            trained_models=self.trained_models(),
-            known_log_q=self.known_log_q(),
+            pairs=pairs,
+            comparisons=comparisons,
+            chapters=chapters,
+            sampled=[*pairs, *critics.matched_lengths.samples()],
+            language_models=language_models,
+            measured_systems=measured,
+            trained_models=[pair for pair in language_models if models.is_trained(pair[1])],
+            known_log_q=[pair for pair in estimated if models.is_ancestral(pair[1])],
             matched=critics.matched_lengths.compared,
             models={system: models.model_of(system) for system in self.systems.all},
             signatures={critic: critics.signature(critic) for critic in critics.plugins},
             folds={critic: critics.folds(critic) for critic in critics.plugins},
             empty_cells={key: gap.model_dump(mode="json") for key, gap in critics.empty_cells.items()},
             unmatched=[gap.model_dump(mode="json") for gap in critics.unmatched],
-            statistics=[inside(path) for path in self.statistics()],
-            pairs_files=[inside(path) for path in self.pairs_files()],
-            two_sample_tests=[inside(path) for path in self.two_sample_tests()],
-            powers=[inside(path) for path in self.sensitivity_read().get("powers", ())],
-            latents=outputs("latents", critics.comparisons),
-            scores=outputs("scores", (key for key in critics.comparisons if critics.declared(key[0]).scores)),
-            attributions=outputs("attributions", self.attributions()),
-            known_truths=outputs("known_truth", self.known_truths()),
+            statistics=inside(statistics),
+            pairs_files=inside(critics.place("pairs", c, corpus=corpus) for c, corpus in critics.compared_pairs),
+            two_sample_tests=inside(tests),
+            powers=inside(powers),
+            latents=outputs("latents", lambda *key: True),
+            scores=outputs("scores", lambda critic, *_: critics.declared(critic).scores),
+            attributions=outputs("attributions", lambda critic, *_: critics.declared(critic).attribution is not None),
+            known_truths=outputs("known_truth", has_known_truth),
         )
 
     def _job(self, stage: str, inputs: Mapping[str, Any]) -> Job:
@@ -125,82 +165,46 @@ class ReportingPlan:
 
     # ---- inputs ----------------------------------------------------------------------------------------------------
 
-    def language_models(self) -> list[tuple[str, str]]:
-        """Return every (corpus, system) that is judged and makes a language model."""
-        return [pair for pair in self.critics.pairs if self.systems.language_models.has_model(pair[1])]
-
-    def measured_systems(self) -> list[tuple[str, str]]:
-        """Return every other (corpus, system) that is judged and has a perplexity."""
-        return [pair for pair in self.critics.pairs if self.systems.all[pair[1]].has_perplexity()]
-
-    def trained_models(self) -> list[tuple[str, str]]:
-        """Return every (corpus, system) that is judged and trains its language model."""
-        return [pair for pair in self.language_models() if self.systems.language_models.is_trained(pair[1])]
-
-    def statistics(self) -> list[str]:
-        """Return every table of statistics, perplexities included."""
-        measured = [*self.language_models(), *self.measured_systems()]
-        models = [f"{self.results}/statistics/perplexity/{corpus}/{system}.csv" for corpus, system in measured]
-        return [*self.critics_statistics(), *self.critics.matched_lengths.statistics(), *models]
-
-    def sampled(self) -> list[tuple[str, str]]:
-        """Return every (corpus, system) whose texts critics read, derived ones included."""
-        return [*self.critics.pairs, *self.critics.matched_lengths.samples()]
-
-    def tables_read(self) -> dict[str, list[str]]:
-        """Return the inputs of the tables."""
-        corpora = [f"{self.results}/corpora/{corpus}" for corpus in self.critics.corpora_used]
+    def _tables_read(self) -> dict[str, list[str]]:
+        corpora = [f"{self.results}/corpora/{corpus}" for corpus in self.contents.corpora]
         return {
-            "statistics": self.statistics(),
-            "pairs": self.pairs_files(),
-            "known_truth": list(self.known_truths().values()),
-            "probabilities": [self.systems.language_models.log_probabilities(*pair) for pair in self.known_log_q()],
-            "estimates": self.estimates(),
+            "statistics": self._made("statistics"),
+            "pairs": self._made("pairs_files"),
+            "known_truth": self._made("known_truths"),
+            "probabilities": [self.systems.language_models.log_probabilities(*p) for p in self.contents.known_log_q],
+            "estimates": [
+                self.critics.place("evidence", critic, corpus=corpus, system=system)
+                for critic, corpus, system in self.contents.comparisons
+                if self.critics.declared(critic).gives_log_q and (corpus, system) in self.contents.known_log_q
+            ],
             "shown": self.shown_files("report"),
             "corpora": [
                 f"{folder}/{name}" for folder in corpora for name in ("filters.csv", "summary.csv", "documents.parquet")
             ],
-            "samples": [self.systems.samples(*pair) for pair in self.sampled()],
+            "samples": [self.systems.samples(*pair) for pair in self.contents.sampled],
             "models": self._models(),
-            "judgements": self.judgements(),
+            "judgements": self._judgements(),
             "rated": self._rated(),
         }
 
-    def figures_read(self) -> dict[str, list[str]]:
-        """Return the inputs of the figures, without the tables."""
-        return {
-            "shown": self.shown_files("overview"),
-            "models": self._models(),
-            "studies": self.studies(),
-        }
-
-    def report_read(self) -> dict[str, list[str]]:
-        """Return the inputs of the report, without tables and figures."""
-        return {
-            "shown": self.shown_files("report"),
-            "profile": self.profile(),
-            "cited_sensitivity": self.cited_sensitivity(),
-            "studies": self.studies(),
-            **self.reader_read(),
-        }
-
-    def reader_read(self) -> dict[str, list[str]]:
-        """Return the inputs of the reader."""
-        samples = [self.systems.samples(*pair) for pair in self.critics.pairs]
-        scores = list(self.scores_of_documents().values())
-        attributions = list(self.attributions().values())
-        return {"samples": samples, "attributions": attributions, "scores": scores, "tests": self.two_sample_tests()}
-
-    def sensitivity_read(self) -> dict[str, list[str]]:
+    def _sensitivity_read(self) -> dict[str, list[str]]:
         """Return the inputs of the page on sensitivity; none in a run that judges systems."""
         if self.config.sensitivity is None:
             return {}
+        scoring = {critic for critic, _ in self.critics.chapters if self.critics.declared(critic).scores_documents}
         return {
-            "powers": [self.critics.place("power", critic, corpus=corpus) for critic, corpus in self.critics.chapters],
+            "powers": self._made("powers"),
             "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
-            "attributions": [path for key, path in self.attributions().items() if self._scores_documents(key[0])],
-            "scores": [path for key, path in self.scores_of_documents().items() if self._scores_documents(key[0])],
+            "attributions": self._made("attributions", scoring),
+            "scores": self._made("document_scores", scoring),
         }
+
+    def _made(self, name: str, critics: Collection[str] | None = None) -> list[str]:
+        """Return files that the contents name, perhaps of some critics only."""
+        files = getattr(self.contents, name)
+        if isinstance(files, Mapping):
+            files = [path for key, path in files.items() if critics is None or key[0] in critics]
+        return [f"{self.results}/{path}" for path in files]
 
     def version(self, stage: str) -> str:
         """Return the version of a stage of reporting, and those above 1 of the critics' stages that it runs."""
@@ -214,23 +218,15 @@ class ReportingPlan:
 
     # ---- the user's files --------------------------------------------------------------------------------------------
 
-    def judgements(self) -> list[str]:
+    def _judgements(self) -> list[str]:
         """Return the user's tables of human judgements, and folders that `macroscope human collect` wrote."""
         files = {file for entry in self.config.human_judgements for file in list_table_files(entry.table)}
-        return sorted(file for file in files if not _is_built_in(file))
+        return sorted(file for file in files if not Path(file).is_relative_to(RESOURCES))
 
-    def studies(self) -> list[str]:
+    def _studies(self) -> list[str]:
         """Return the folders that `macroscope human collect` wrote."""
         tables = dict.fromkeys(entry.table for entry in self.config.human_judgements)
         return [table for table in tables if table not in BUILT_IN and Path(table).is_dir()]
-
-    def profile(self) -> list[str]:
-        """Return the table of the texts' profile, if there is one."""
-        return [self.config.profile] if self.config.profile else []
-
-    def cited_sensitivity(self) -> list[str]:
-        """Return the matrix of sensitivity that the report cites, if there is one."""
-        return [self.config.cited_sensitivity] if self.config.cited_sensitivity else []
 
     # ---- results of the critics ------------------------------------------------------------------------------------
 
@@ -238,68 +234,14 @@ class ReportingPlan:
         """Return the files that a stage of reporting ("overview", "report") reads of all critics and corpora."""
         return sorted({file for critic, corpus in self.critics.chapters for file in self._shown(critic, corpus, stage)})
 
-    def critics_statistics(self) -> list[str]:
-        """Return every table of the critics' statistics."""
-        tables = []
+    def _critics_statistics(self) -> Iterator[str]:
+        """Yield every table of the critics' statistics."""
         for critic, corpus, system in self.critics.all_comparisons:
             declared = self.critics.declared(critic)
             if declared.scores:
-                tables.append(
-                    self.critics.place(self.critics.score_statistics(critic), critic, corpus=corpus, system=system)
-                )
+                yield self.critics.place(self.critics.score_statistics(critic), critic, corpus=corpus, system=system)
             if declared.compares:
-                tables.append(self.critics.place("statistics", critic, corpus=corpus, system=system))
-        return [*tables, *self.two_sample_tests()]
-
-    def two_sample_tests(self) -> list[str]:
-        """Return the table of two-sample tests of every critic on every corpus."""
-        judged = [chapter for chapter, systems in self.critics.chapters.items() if systems]
-        return [self.critics.place("two_sample_test", critic, corpus=corpus) for critic, corpus in judged]
-
-    def pairs_files(self) -> list[str]:
-        """Return every table of systems compared with each other."""
-        return [self.critics.place("pairs", critic, corpus=corpus) for critic, corpus in self.critics.compared_pairs]
-
-    def attributions(self) -> dict[tuple[str, str, str], str]:
-        """Return (critic, corpus, system) -> file of attributions, for critics that make them."""
-        return {
-            (critic, corpus, system): self.critics.place("attributions", critic, corpus=corpus, system=system)
-            for critic, corpus, system in self.critics.comparisons
-            if self.critics.declared(critic).attribution is not None
-        }
-
-    def scores_of_documents(self) -> dict[tuple[str, str, str], str]:
-        """Return (critic, corpus, system) -> file of scores, for critics with a prior that make attributions."""
-        return {
-            (critic, corpus, system): self.critics.place("scores", critic, corpus=corpus, system=system)
-            for critic, corpus, system in self.attributions()
-            if self.critics.declared(critic).scores
-        }
-
-    def known_truths(self) -> dict[tuple[str, str, str], str]:
-        """Return (critic, corpus, system) -> file of the known truth, if the process and the order are known."""
-        return {
-            (critic, corpus, system): self.critics.place("known_truth", critic, corpus=corpus, system=system)
-            for critic, corpus, system in self.critics.comparisons
-            if self.critics.corpora.options(corpus).kind_of_process in self.critics.declared(critic).known_processes
-            and self.systems.order(system) is not None
-        }
-
-    def known_log_q(self) -> list[tuple[str, str]]:
-        """Return every (corpus, system) whose log q(x) is known and also estimated by a critic."""
-        estimated = dict.fromkeys(
-            (corpus, s) for c, corpus, s in self.critics.comparisons if self.critics.declared(c).gives_log_q
-        )
-        return [(corpus, system) for corpus, system in estimated if self.systems.language_models.is_ancestral(system)]
-
-    def estimates(self) -> list[str]:
-        """Return the evidence with estimates of log q(x) of the systems of `known_log_q`."""
-        with_known_log_q = set(self.known_log_q())
-        return [
-            self.critics.place("evidence", critic, corpus=corpus, system=system)
-            for critic, corpus, system in self.critics.comparisons
-            if self.critics.declared(critic).gives_log_q and (corpus, system) in with_known_log_q
-        ]
+                yield self.critics.place("statistics", critic, corpus=corpus, system=system)
 
     def shown_modules(self) -> list[str]:
         """Return the modules with which the critics of the run contribute to tables, figures and report."""
@@ -322,11 +264,6 @@ class ReportingPlan:
             if name in PLACES and self.critics.chapters[critic, corpus]:
                 yield self.critics.place(name, critic, corpus=corpus)
 
-    # ---- private ---------------------------------------------------------------------------------------------------
-
-    def _scores_documents(self, critic: str) -> bool:
-        return self.critics.declared(critic).scores_documents
-
     def _rated(self) -> list[str]:
         """Return the critics' outputs about documents that people rated."""
         entries = self.config.human_judgements
@@ -346,8 +283,8 @@ class ReportingPlan:
         return ("latents", "scores") if critic.scores else ("latents", *attributed)
 
     def _models(self) -> list[str]:
-        return [f"{self.results}/systems/{corpus}/{system}/model" for corpus, system in self.language_models()]
+        return [f"{self.results}/systems/{corpus}/{system}/model" for corpus, system in self.contents.language_models]
 
 
-def _is_built_in(file: str) -> bool:
-    return Path(file).is_relative_to(RESOURCES)
+def _given(path: str | None) -> list[str]:
+    return [path] if path else []

@@ -314,7 +314,7 @@ def tabulate_pairs(results: Results) -> pd.DataFrame:
     """
     block = results.config.sensitivity
     assert block is not None  # only such a run has this table
-    attributions, scores = results.outputs("attributions"), results.scores_of_documents()
+    attributions, scores = results.outputs("attributions"), results.outputs("document_scores")
 
     def numbers(critic: str, system: str) -> pd.DataFrame:
         key = critic, block.corpus, system

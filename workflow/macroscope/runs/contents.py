@@ -76,6 +76,11 @@ class Contents:
     attributions: Mapping[Judged, str]
     known_truths: Mapping[Judged, str]
 
+    @property
+    def document_scores(self) -> Mapping[Judged, str]:
+        """Files of scores of critics with a prior that make attributions."""
+        return {key: path for key, path in self.scores.items() if key in self.attributions}
+
     def to_json(self) -> str:
         """Return the contents as JSON: a mapping is a list of [key, value]."""
         return json.dumps(

@@ -54,16 +54,12 @@ class Results:
         return read_contents(self._contents)
 
     def outputs(self, name: str) -> dict[tuple[str, str, str], Path]:
-        """Return (critic, corpus, system) -> file of a critic's output: latents, scores, attributions, known_truths."""
+        """Return (critic, corpus, system) -> file of an output, such as latents or document_scores (`Contents`)."""
         return {key: self.folder / path for key, path in getattr(self.contents, name).items()}
 
     def tables(self, name: str) -> list[Path]:
         """Return the tables of a name: statistics, pairs_files, two_sample_tests, powers."""
         return [self.folder / path for path in getattr(self.contents, name)]
-
-    def scores_of_documents(self) -> Mapping[tuple[str, str, str], Path]:
-        """Return (critic, corpus, system) -> file of scores, for critics with a prior that make attributions."""
-        return {key: path for key, path in self.outputs("scores").items() if key in self.contents.attributions}
 
     def samples_of(self, corpus: str, system: str) -> Path:
         """Return the samples of a system."""

@@ -105,19 +105,6 @@ def test_a_detector_of_words_reads_no_embeddings():
     assert not critics_plan.inputs("narrative", "train")["embeddings"](names(corpus="wiki"))
 
 
-@pytest.mark.parametrize("task", ["missing", "discordant"])
-@pytest.mark.parametrize("shards", [1, 3])
-def test_matches_are_read_where_jobs_share_the_search(task, shards):
-    critics_plan = plan(retrieval_shards=shards)
-    inputs = inputs_of("corrupt", critics_plan, critic="narrative", corpus="wiki", task=task)
-    expected = {"documents": DOCUMENTS.format("wiki")}
-    if task == "discordant" and shards == 3:
-        expected["retrieved"] = [f"{OWN}/retrieved/{n}.parquet" for n in range(3)]
-    assert inputs == expected
-    words = values_of("retrieve", critics_plan, critic="narrative", corpus="wiki", shard="1")
-    assert {"shard=1", f"shards={shards}"} <= set(words)
-
-
 # ---- what is shared --------------------------------------------------------------------------------------------------
 
 SENTENCE = {"level": "sentence"}
@@ -155,16 +142,6 @@ def test_variants_share_the_embeddings_of_the_critic_where_they_embed_alike():
     assert inputs[1]["corrupted"] == f"{FOLDER}/narrative-long/wiki/corrupted/missing.parquet"
 
 
-def test_embeddings_by_a_trained_encoder_wait_for_it():
-    critics_plan = plan(**PARTS)
-    embeddings = detect(critics_plan, "dae")["embeddings"]
-    where = {"corpus": "wiki", "collection": "split@all"}
-    inputs = inputs_of("embed_by_autoencoder", critics_plan, **where, kind=kind_of(embeddings))
-    assert inputs["documents"] == DOCUMENTS.format("wiki")
-    assert inputs["autoencoder"].startswith(f"{OWN}/autoencoders/dae")
-    assert detect(critics_plan, "judge")["embeddings"].startswith("results/default/sentences/wiki/")
-
-
 def test_a_judge_with_a_trained_encoder_reads_vectors_of_that_encoder_alone():
     judge = SENTENCE | {"autoencoder": "dae"}
     critics_plan = plan(autoencoders={"dae": {"train_encoder": True}}, detector=judge)
@@ -172,46 +149,6 @@ def test_a_judge_with_a_trained_encoder_reads_vectors_of_that_encoder_alone():
     where = names(corpus="wiki", system="shuffled")
     assert not given["sentence_vectors"](where)
     assert given["embeddings"](where) == detect(critics_plan, "judge")["embeddings"].replace("split@all", "shuffled")
-
-
-def test_an_autoencoder_stands_with_the_corpus_that_it_learns_from():
-    writes = SENTENCE | {"autoencoder": "plain", "semantic_matching": 1.0}
-    critics_plan = plan(autoencoders=PARTS["autoencoders"], compared={"writes": writes})
-    where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "writes"}
-    inputs = inputs_of("infill", critics_plan, **where)
-    assert inputs["autoencoder"].startswith(f"{FOLDER}/narrative/web/autoencoders/plain")
-    assert inputs["detector"] == f"{OWN}/detectors/missing.writes"
-    assert inputs["embeddings"] == detect(critics_plan, "writes")["embeddings"]
-    assert inputs["corrupted"] == f"{OWN}/corrupted/missing.parquet"
-    assert "web" in critics_plan.corpora_used
-    key = inputs["autoencoder"].rpartition("/")[2]
-    learns = {"corpus": "web", "autoencoder": key}
-    assert inputs_of("autoencode", critics_plan, **learns) == {"documents": DOCUMENTS.format("web")}
-    assert "name=plain" in values_of("autoencode", critics_plan, **learns)
-
-
-def test_pretraining_reads_the_other_corpus_embedded_in_the_same_way():
-    options = PARTS | {
-        "pretraining": {"corpus": "web"},
-        "compared": {
-            name: SENTENCE | {"pretrained": True} | more
-            for name, more in (("warm", {}), ("warm-dae", {"autoencoder": "dae"}))
-        },
-    }
-    critics_plan = plan(**options)
-    for name in ("warm", "warm-dae"):
-        where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": name}
-        before, then = inputs_of("pretrain", critics_plan, **where), detect(critics_plan, name)
-        assert before["documents"] == DOCUMENTS.format("web")
-        assert before["embeddings"] == then["embeddings"].replace("/wiki/", "/web/")
-        assert then["pretrained"] == f"{OWN}/pretrained/missing.{name}"
-        # The job that makes these embeddings is there, and knows by what.
-        where, kind = {"corpus": "web", "collection": "split@all"}, kind_of(before["embeddings"])
-        if name == "warm-dae":
-            assert "autoencoder" in inputs_of("embed_by_autoencoder", critics_plan, **where, kind=kind)
-        else:
-            assert shared_inputs(critics_plan, **where, encoding=kind) == {"documents": DOCUMENTS.format("web")}
-    assert "web" in critics_plan.corpora_used
 
 
 def test_a_corpus_is_cut_in_its_own_language_for_pretraining():

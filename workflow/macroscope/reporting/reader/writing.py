@@ -143,7 +143,7 @@ def _scores(
 
 def _numbers(results: Results, critic: str, corpus: str, system: str, ids: list[str]) -> dict[str, CriticScores]:
     """Read the further numbers of a system's documents; none of a critic without a prior."""
-    files = results.scores_of_documents()
+    files = results.outputs("document_scores")
     if (critic, corpus, system) not in files:
         return {}
     candidate, control = (files[critic, corpus, name] for name in (system, CONTROL))
