@@ -1,7 +1,6 @@
 """`macroscope human <verb>`: sheets for annotators, and tables of their answers (deng2022, Appendix H)."""
 
 import logging
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +79,7 @@ def sheet(
     json: Json = False,
 ) -> None:
     """Sample documents and write a page for each annotator; the key stays with you."""
+    from macroscope.criticize.inputs import GivenFields
     from macroscope.errors import UsageError
     from macroscope.human.annotation_form import PAGES, write_annotation_form
     from macroscope.human.assignment import Design
@@ -97,7 +97,7 @@ def sheet(
     lessons = training if questions.section_types else 0
     if sum(map(bool, (segments, run, real or (system and not run)))) != 1:
         raise UsageError("give either --run, or files with --real and --system NAME=FILE, or --segments")
-    if (run or segments) and any(asdict(given).values()):
+    if (run or segments) and given != GivenFields():
         raise UsageError("the texts of --run and --segments are read already; leave out the options of reading")
     if segments:
         pool = pool_of_segments(instances, language, screened)
