@@ -1,7 +1,8 @@
 """Numbers, names and counts as people read them: "1,200", ">99%", "1 text", "each of mine, yours and 3 more"."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from string import Formatter
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -51,6 +52,18 @@ def choose_form(number: int, singular: str, plural: str) -> str:
     return singular if number == 1 else plural
 
 
+class _Words(Formatter):
+    """A formatter that gives numbers their nouns, and words the form that a number needs."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if "|" in format_spec:
+            return choose_form(value, *format_spec.split("|"))
+        is_noun = format_spec.replace(" ", "").isalpha()
+        return format_count(value, format_spec) if is_noun else format(value, format_spec)
+
+
+WORDS = _Words()
+"""Formatter: `{number:text}` becomes "1 text" or "2 texts", `{number:is|are}` the form that the number needs."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits and minus sign -> superscripts."""
 LARGE = 1e7

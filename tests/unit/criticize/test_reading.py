@@ -1,6 +1,7 @@
-"""Collections of `rank` and `sameness`: warnings say what the profile of `criticize` shows."""
+"""Collections of commands without a profile: warnings say what the profile of `criticize` shows."""
 
 import json
+import random
 import re
 
 import pytest
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields, make_reference
 from macroscope.criticize.profile import Profile
-from macroscope.criticize.reading import read_collection, recognize_language, warn_of_shared_openings
+from macroscope.criticize.reading import check_sides, read_collection
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 
@@ -26,7 +27,7 @@ def make_documents(prompt, number=5):
 
 @pytest.mark.parametrize(("prompt", "is_warned"), [(None, True), (PROMPT, False)])
 def test_texts_that_begin_alike_are_warned_of_unless_their_prompt_is_known(caplog, prompt, is_warned):
-    warn_of_shared_openings("mine", make_documents(prompt))
+    check_sides([], {"mine": make_documents(prompt)}, None)
     assert ("count as independent: 5 of 5 texts of mine, with 1 opening." in caplog.text) is is_warned
 
 
@@ -42,12 +43,27 @@ def test_the_language_is_that_of_most_real_texts_unless_the_user_names_one(caplo
         for n in range(3)
     ]
     english = make_documents(None)
-    assert recognize_language(chinese, {"mine": chinese}, None) == "zh"
+    assert check_sides(chinese, {"mine": chinese}, None).language == "zh"
     assert not caplog.text
-    assert recognize_language(chinese, {"mine": english}, "en") == "en"
+    assert check_sides(chinese, {"mine": english}, "en").language == "en"
     assert "Languages differ: the reference has Chinese (zh) 100%, and mine has English (en) 100%" in caplog.text
     assert "The texts are read as English, but most of the reference is Chinese" in caplog.text
-    assert recognize_language([], {"mine": chinese, "other": english[:1]}, None) == "zh"
+    assert check_sides([], {"mine": chinese, "other": english[:1]}, None).language == "zh"
+
+
+@pytest.mark.parametrize(("options", "is_marked"), [([], True), (["--keep-wrappers"], False)])
+@pytest.mark.parametrize("command", ["rank", "sameness"])
+def test_systems_that_more_than_structure_gives_away_have_a_warning_sign(tmp_path, caplog, command, options, is_marked):
+    generator = random.Random(1)
+    for name, end in (("real", ""), ("mine", " (end of text)")):
+        texts = [" ".join(generator.choices(["we", "saw", "an", "old", "fox", "there."], k=150)) for _ in range(40)]
+        lines = (json.dumps({"id": f"{name}{n}", "text": text + end}) + "\n" for n, text in enumerate(texts))
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    files = ["--reference", str(tmp_path / "real.jsonl"), "--candidate", str(tmp_path / "mine.jsonl")]
+    printed = CliRunner().invoke(app, [command, *files, "--output", str(tmp_path / "out"), *options]).output
+    assert "gives mine away: “end of text” ends 40 of 40 candidate texts and no real one" in caplog.text
+    shown = printed if command == "rank" else (tmp_path / "out" / "index.html").read_text()
+    assert ("mine ⚠" in shown or "⚠ More" in shown, "warning sign" in caplog.text) == (is_marked, is_marked)
 
 
 @pytest.mark.parametrize("command", ["rank", "sameness"])
@@ -56,7 +72,7 @@ def test_commands_warn_before_they_refuse(tmp_path, caplog, command):
     path.write_text("".join(json.dumps({"text": f"{PROMPT} on day {n}."}) + "\n" for n in range(12)))
     options = ["--reference", str(path), "--candidate", str(path), "--output", str(tmp_path / "out")]
     CliRunner().invoke(app, [command, *options])
-    assert "12 of 12 texts of mine, with 1 opening" in caplog.text
+    assert "12 of 12 texts of reference, mine, with 1 opening" in caplog.text
 
 
 @pytest.mark.parametrize("command", ["rank", "sameness"])

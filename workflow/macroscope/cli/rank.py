@@ -43,6 +43,7 @@ def rank(
     It needs no judge; the least monotonous system is first. Monotony is compared with real texts, at equal length; 0 is
     as monotonous as real text. Without real texts, systems are compared with each other.
     """
+    from macroscope.criticize.reading import mark_systems
     from macroscope.criticize.standard_input import without_standard_input
     from macroscope.ranking.rank import rank as rank_files
     from macroscope.tables import write_output
@@ -51,7 +52,7 @@ def rank(
         table = rank_files(real, judged, given, language)
     if output is not None:
         write_output(table, output)
-    print_table(table, json, float_format="{:.2f}")
+    print_table(table if json else mark_systems(table), json, left_out=["given_away_by"], float_format="{:.2f}")
     if not json:
         shown = table.dropna(axis=1, how="all")
         means = "\n".join(f"{name}: {meaning}" for name, meaning in _MEANINGS.items() if name in shown)

@@ -46,6 +46,7 @@ def sameness(
         PHRASES,
         list_differing,
         list_first_phrases,
+        mark_differing,
         require_replaceable_folder,
         summarize,
         write_page,
@@ -63,7 +64,15 @@ def sameness(
     if json:
         tables = {"summary": summarize(differing), "differing": differing, "phrases": phrases}
         records = {name: records_of(table) for name, table in tables.items()}
-        print_json({"counts": counts, "words": measured.words, **records, "page": str(page)})
+        print_json(
+            {
+                "counts": counts,
+                "words": measured.words,
+                "given_away_by": measured.given_away_by,
+                **records,
+                "page": str(page),
+            }
+        )
         return
     for each in measured.texts:
         left_out = f"left out: {each.short} with fewer words, {each.unused} of further prompts"
@@ -74,7 +83,7 @@ def sameness(
         )
         print_table(summarize(differing), as_json=False)
         print()
-        for view, difference, systems in differing.itertuples(index=False):
+        for view, difference, systems in mark_differing(measured, differing).itertuples(index=False):
             if systems:
                 print(f"{view}, {difference}: {list_names(systems)}")
     if len(phrases):

@@ -40,7 +40,7 @@ def sensitivity(
     """
     import pandas as pd
 
-    from macroscope.criticize.checks import LANGUAGES, describe
+    from macroscope.criticize.checks import LANGUAGES, TEXTS, describe
     from macroscope.criticize.choice import given_options
     from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of, table_of
@@ -60,7 +60,7 @@ def sensitivity(
     else:
         profile = run.profile_reference(reference or [], given)
         chosen_language = choose_language(profile.languages, language)
-        notes = [word_fields(sentence, as_option) for sentence in describe(LANGUAGES, profile, [], language)]
+        notes = [word_fields(sentence, as_option) for sentence in describe((*LANGUAGES, *TEXTS), profile, [], language)]
         described = table_of(profile, []).map(lambda text: word_fields(text, as_option))
         if not json:
             print_profile(described, notes)

@@ -36,6 +36,7 @@ def sentences(
     the text of each sentence. Printed are the ten sentences that are most probably of another text.
     """
     from macroscope.criticize.choice import given_options
+    from macroscope.criticize.reading import mark_systems
     from macroscope.criticize.standard_input import without_standard_input
     from macroscope.execution.limits import device_for_jobs
     from macroscope.sentences.table import COLUMNS, CRITIC, score_sentences
@@ -46,7 +47,7 @@ def sentences(
     with device_for_jobs(device), without_standard_input(candidate, reference or []) as (judged, real):
         table = score_sentences(real, judged, given, language, seed, options)
     write_output(table, output)
-    worst = table.nlargest(_SHOWN, "out_of_place")[list(_PRINTED)]
-    print_table(worst, json, float_format="{:.2f}")
+    worst = table.nlargest(_SHOWN, "out_of_place")
+    print_table((worst if json else mark_systems(worst))[list(_PRINTED)], json, float_format="{:.2f}")
     if not json:
         print(f"\n{_LEGEND}")

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from string import Formatter
 from typing import Any, Literal, TypeAlias
 from unicodedata import normalize
 
@@ -21,7 +20,7 @@ from macroscope.natural_language.detection import UNKNOWN, main_language
 from macroscope.natural_language.languages import name_of
 from macroscope.natural_language.typesetting import STRAIGHT, different_families
 from macroscope.options import KEPT_NAMES, fit_for_paths
-from macroscope.phrases import choose_form, format_count, format_share, group_names, list_names, of_each
+from macroscope.phrases import WORDS, format_share, group_names, list_names, of_each
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
 
@@ -72,22 +71,8 @@ class Check:
             for items, names in groups.items()
         ]
         if self.each is not None and fields:
-            fields = [fields[0] | {"each": list_names([_WORDS.format(self.each, **values) for values in fields])}]
-        yield from (_WORDS.format(self.sentence, **values) for values in fields)
-
-
-class _Words(Formatter):
-    """A formatter that gives numbers their nouns, and words the form that a number needs."""
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if "|" in format_spec:
-            return choose_form(value, *format_spec.split("|"))
-        return (
-            format_count(value, format_spec) if format_spec.replace(" ", "").isalpha() else format(value, format_spec)
-        )
-
-
-_WORDS = _Words()
+            fields = [fields[0] | {"each": list_names([WORDS.format(self.each, **values) for values in fields])}]
+        yield from (WORDS.format(self.sentence, **values) for values in fields)
 
 
 def describe(
@@ -246,9 +231,13 @@ SURROUNDINGS = (
     Check(
         "wrappers",
         "candidates",
-        lambda _, texts: {"wrappers": describe_wrappers(texts.wrappers)} if texts.wrappers else None,
-        "⚠ More than structure gives {names} away: {wrappers}. Critics find that as surely. Take it off and run"
-        " again, or accept it with ⟨keep_wrappers⟩; until then, verdicts have a warning sign.",
+        lambda _, texts: (
+            {"wrappers": describe_wrappers(texts.wrappers), "accepted": texts.selection.keep_wrappers}
+            if texts.wrappers
+            else None
+        ),
+        "{accepted:|⚠ }More than structure gives {names} away: {wrappers}. Critics find that as surely{accepted:|. Take"
+        " it off and run again, or accept it with ⟨keep_wrappers⟩; until then, results have a warning sign}.",
     ),
     Check(
         "cut texts",

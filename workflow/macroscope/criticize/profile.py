@@ -8,7 +8,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from macroscope.criticize.wrappers import Excerpt, Wrapper
+from macroscope.criticize.wrappers import Excerpt, Wrapper, describe_wrappers
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each, main_language
@@ -35,7 +35,7 @@ MOST_DOCUMENTS = 20_000
 """Largest number of documents of a collection that are read."""
 _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 128, 1 << 22
 """Largest numbers of documents, and of characters before the last one, whose languages are recognized together."""
-_EXCERPTS, _HEAD, _TAIL = 500, 4000, 40
+EXCERPTS, _HEAD, _TAIL = 500, 4000, 40
 """Number of texts of which beginnings and ends are kept, and their characters."""
 NARRATIVE_SENTENCES = 5
 TOPICAL_OCCURRENCES = 10
@@ -166,6 +166,11 @@ class Profile:
         return len(shared), sum(opening in shared for opening in self.openings)
 
     @property
+    def given_away_by(self) -> str:
+        """Return what gives the texts away beside structure, in words; "" for nothing, or if the user accepts it."""
+        return "" if self.selection.keep_wrappers else describe_wrappers(self.wrappers)
+
+    @property
     def begins_alike(self) -> bool:
         """Return whether many texts have the same opening, as continuations of one prompt have."""
         _, texts = self.shared_openings
@@ -268,9 +273,8 @@ def _add(profile: Profile, document: Document, language: str) -> list[str]:
     words = count_words(text)
     profile.words.append(words)
     profile.ids.append(_hash(document.id))
-    prompt, first_words = split_key(document.opening)
-    opening = first_words or prompt
-    profile.prompts.append(_hash(prompt or shared_id(document.id)))
+    prompt, opening = name_prompt(document)
+    profile.prompts.append(_hash(prompt))
     profile.openings.append(_hash(opening) if opening else 0)
     profile.texts.append(_hash(" ".join(text.split())))
     titles = [bool(section.title) for section in document.sections]
@@ -285,12 +289,23 @@ def _add(profile: Profile, document: Document, language: str) -> list[str]:
     profile.missing += text.casefold() in MISSING_VALUES
     profile.marks.update(count_marks(text))
     profile.unfinished += _FINAL_MARK.search(text) is None
-    if len(profile.excerpts) < _EXCERPTS:
-        profile.excerpts.append(Excerpt(text[:_HEAD], text[-_TAIL:], profile.prompts[-1]))
+    if len(profile.excerpts) < EXCERPTS:
+        profile.excerpts.append(make_excerpt(text, profile.prompts[-1]))
     size = (words, document.id)
     profile.shortest = size if profile.shortest is None else min(profile.shortest, size)
     profile.longest = size if profile.longest is None else max(profile.longest, size)
     return lower_case_words(text)
+
+
+def name_prompt(document: Document) -> tuple[str, str]:
+    """Return the prompt of a document, or what stands for it, and its opening; "" if it has none."""
+    prompt, first_words = split_key(document.opening)
+    return prompt or shared_id(document.id), first_words or prompt
+
+
+def make_excerpt(text: str, prompt: Hashable) -> Excerpt:
+    """Return the first and the last characters of a text."""
+    return Excerpt(text[:_HEAD], text[-_TAIL:], prompt)
 
 
 def _sum_without_stop_words(counts: Mapping[str, Counter[str]]) -> Counter[str]:

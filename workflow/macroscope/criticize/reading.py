@@ -3,12 +3,15 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from macroscope.criticize.checks import BEGIN_ALIKE, LANGUAGES, NEW_NAMES, describe
+import pandas as pd
+
+from macroscope.criticize.checks import BEGIN_ALIKE, LANGUAGES, NEW_NAMES, SURROUNDINGS, Check, describe
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
-from macroscope.criticize.profile import Profile, choose_language
-from macroscope.document_keys import shared_id, split_key
+from macroscope.criticize.profile import EXCERPTS, Profile, choose_language, make_excerpt, name_prompt
+from macroscope.criticize.wrappers import find_wrappers, mark_names
 from macroscope.documents import Count, Document, Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
@@ -47,58 +50,90 @@ def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Cou
         log.warning("%s: %s", name, remark)
     if not documents:
         raise MacroscopeError(f"{name}: no texts in {', '.join(map(str, source.files))}; give files with texts")
-    warn_of_shared_openings(name, documents)
     return documents, provenance.counts
 
 
+@dataclass(frozen=True)
+class Sides:
+    """Texts of systems and real ones, with what warnings said of them.
+
+    Attributes
+    ----------
+    real
+        Real texts; none if the systems are compared with each other.
+    texts
+        Texts of each system, by its name.
+    language
+        Language of the texts: that which the user requests, or that of most real texts.
+    given_away_by
+        System -> what gives its texts away beside structure, in words, unless the user accepts it.
+    """
+
+    real: Sequence[Document]
+    texts: Mapping[str, Sequence[Document]]
+    language: str
+    given_away_by: Mapping[str, str]
+
+
 def read_sides(
-    reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields
-) -> tuple[list[Document], dict[str, list[Document]]]:
-    """Read the real texts, and those of each candidate by name; see `read_collection`."""
+    reference: Sequence[Path],
+    candidates: Sequence[Path],
+    given: GivenFields,
+    requested: str | None = None,
+    is_reference_required: bool = True,
+) -> Sides:
+    """Read the real texts, and those of each candidate by name; see `read_collection` and `check_sides`."""
     called = make_candidates(candidates, given)
-    warn_of_new_names(called)
-    real = read_collection("the real texts", make_reference(reference, candidates, given))
-    return real, {name: read_collection(name, each) for name, each in called.items()}
+    has_reference = is_reference_required or reference or given.reference
+    real = read_collection("the real texts", make_reference(reference, candidates, given)) if has_reference else []
+    texts = {name: read_collection(name, each) for name, each in called.items()}
+    return check_sides(real, texts, requested, called)
 
 
-def warn_of_new_names(called: Mapping[str, Input]) -> None:
-    """Warn of the candidates that could not keep their names."""
-    profiles = [Profile(name, each.files, each.selection) for name, each in called.items()]
-    for sentence in describe(NEW_NAMES, Profile(CORPUS), profiles):
-        log.warning("%s", sentence)
-
-
-def warn_of_shared_openings(name: str, documents: Sequence[Document]) -> None:
-    """Warn if many texts of a collection begin alike without being of one prompt."""
-    keys = [split_key(document.opening) for document in documents]
-    openings = [first_words for _, first_words in keys]
-    prompts = [prompt or shared_id(document.id) for (prompt, _), document in zip(keys, documents, strict=True)]
-    for sentence in describe([BEGIN_ALIKE], Profile(name, openings=[*openings], prompts=[*prompts]), []):
-        log.warning("%s", sentence)
-
-
-def recognize_language(
-    reference: Sequence[Document], candidates: Mapping[str, Sequence[Document]], requested: str | None
-) -> str:
-    """Return the language that the user requests, or that of most real texts; warn if languages differ.
+def check_sides(
+    reference: Sequence[Document],
+    candidates: Mapping[str, Sequence[Document]],
+    requested: str | None,
+    inputs: Mapping[str, Input] | None = None,
+    checks: Sequence[Check] = (*SURROUNDINGS, *NEW_NAMES, *LANGUAGES, BEGIN_ALIKE),
+) -> Sides:
+    """Warn of what makes texts hard to compare, recognize their language, and find what gives candidates away.
 
     Parameters
     ----------
     reference
-        Real texts. If there are none, the candidates' texts decide.
+        Real texts. If there are none, the candidates' texts decide the language.
+    requested
+        Language that the user requests, if any.
+    inputs
+        Files of the candidates, by name.
     """
-    profiles = [Profile(name, languages=_count_languages(documents)) for name, documents in candidates.items()]
-    if reference:
-        real = Profile(CORPUS, languages=_count_languages(reference))
-    else:
-        real, profiles = Profile("the candidates", languages=sum((each.languages for each in profiles), Counter())), []
-    for sentence in describe(LANGUAGES, real, profiles, requested):
+    real = _profile(CORPUS, reference)
+    profiles = [_profile(name, documents, (inputs or {}).get(name)) for name, documents in candidates.items()]
+    profiles = [replace(each, wrappers=find_wrappers(real.excerpts, each.excerpts)) for each in profiles]
+    if not reference:
+        real = Profile("the candidates", languages=sum((each.languages for each in profiles), Counter()))
+        checks = [check for check in checks if check not in LANGUAGES or check.collections == "reference"]
+    for sentence in describe(checks, real, profiles, requested):
         log.warning("%s", sentence)
-    return choose_language(real.languages, requested)
+    given_away_by = {each.name: each.given_away_by for each in profiles if each.given_away_by}
+    return Sides(reference, candidates, choose_language(real.languages, requested), given_away_by)
 
 
-def _count_languages(documents: Sequence[Document]) -> Counter[str]:
-    return detect_languages(document.text for document in documents[:_MOST_RECOGNIZED])
+def mark_systems(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with a warning sign at the systems that more gives away than the table measures."""
+    reasons = dict(zip(table["system"], table["given_away_by"], strict=True))
+    marked = mark_names(table["system"], {name: reason for name, reason in reasons.items() if reason})
+    return table.assign(system=marked)
+
+
+def _profile(name: str, documents: Sequence[Document], source: Input | None = None) -> Profile:
+    """Return the properties of a collection of which `check_sides` warns."""
+    prompts, openings = zip(*map(name_prompt, documents), strict=True) if documents else ((), ())
+    excerpts = [make_excerpt(text.text, prompt) for text, prompt in zip(documents[:EXCERPTS], prompts, strict=False)]
+    languages = detect_languages(document.text for document in documents[:_MOST_RECOGNIZED])
+    known = {"prompts": [*prompts], "openings": [*openings], "languages": languages, "excerpts": excerpts}
+    return Profile(name, **known) if source is None else Profile(name, source.files, source.selection, **known)
 
 
 def describe_dropped(counts: Sequence[Count]) -> str:

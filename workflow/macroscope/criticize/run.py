@@ -16,7 +16,7 @@ from macroscope.criticize.folder import lock_folder, require_ours, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.progress import RunProgress
-from macroscope.criticize.wrappers import describe_wrappers, find_wrappers
+from macroscope.criticize.wrappers import find_wrappers
 from macroscope.engine.run import run_plan
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.execution.job_environment import caches
@@ -53,8 +53,7 @@ def implied_config(
     the held-out share of it. A reference with splits of its own keeps them: its training texts may be those of the
     candidate's model.
     """
-    accused = [each for each in candidates if each.wrappers and not each.selection.keep_wrappers]
-    wrapped = {each.name: describe_wrappers(each.wrappers) for each in accused}
+    wrapped = {each.name: each.given_away_by for each in candidates if each.given_away_by}
     real = Input(reference.files, reference.selection).options()
     systems = {each.name: Input(each.files, each.selection).options() for each in candidates}
     return {

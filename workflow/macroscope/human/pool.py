@@ -9,7 +9,7 @@ from typing import Literal
 
 from macroscope.corpora.titles import normalise_title
 from macroscope.criticize.inputs import GivenFields, make_texts
-from macroscope.criticize.reading import read_counted, recognize_language
+from macroscope.criticize.reading import check_sides, read_counted
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, require_name
@@ -139,7 +139,7 @@ def pool_of_files(
     counts: Counter[str] = Counter()
     documents = {name: _read(paths, name, given, counts) for name, paths in {CONTROL: real, **systems}.items() if paths}
     judged = {name: texts for name, texts in documents.items() if name != CONTROL}
-    language = recognize_language(documents.get(CONTROL, []), judged, requested)
+    language = check_sides(documents.get(CONTROL, []), judged, requested).language
     texts = [_with_types(document, language) for document in documents.get(CONTROL, [])]
     titled = [document for document in texts if _types_of(document)]
     first = {document.id for document in titled[:training]}

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.criticize.reading import recognize_language
+from macroscope.criticize.checks import LANGUAGES
+from macroscope.criticize.reading import check_sides
 from macroscope.critics import VARIANT_SEPARATOR
 from macroscope.critics.narrative.checked_segments import (
     CheckedSegment,
@@ -152,7 +153,7 @@ def pool_of_segments(
         {SYSTEM: documents},
         training=[],
         types=[],
-        language=recognize_language([], {SYSTEM: documents}, requested),
+        language=check_sides([], {SYSTEM: documents}, requested, checks=LANGUAGES).language,
         counts=Counter({f"{SYSTEM}: of a story of the screening task": len(instances) - len(judged)}),
         places={
             instance.id: Place("slot" if instance.task == "missing" else "sentence", instance.place - 1)

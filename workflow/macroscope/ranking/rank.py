@@ -8,8 +8,8 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from macroscope.criticize.inputs import GivenFields, make_candidates
-from macroscope.criticize.reading import read_collection, read_sides, recognize_language
+from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.reading import read_sides
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.phrases import list_names
@@ -38,23 +38,20 @@ def rank(
 
     Returns
     -------
-    One row per system: rank, system, best and worst (ranks that chance allows, see `limit_ranks`), monotony, ci_low,
-    ci_high, the components, texts (used), short (texts left out because they have fewer words than a passage).
+    One row per system: rank, system, given_away_by (what gives it away beside its monotony, as control tokens do), best
+    and worst (ranks that chance allows, see `limit_ranks`), monotony, ci_low, ci_high, the components, texts (used),
+    short (texts left out because they have fewer words than a passage).
 
     Raises
     ------
     MacroscopeError
         If a collection has too few texts of a passage or more.
     """
-    if reference or given.reference:
-        real_texts, texts = read_sides(reference, candidates, given)
-    else:
-        sources = make_candidates(candidates, given)
-        real_texts, texts = [], {name: read_collection(name, source) for name, source in sources.items()}
-        if len(texts) < 2:
-            raise UsageError("⟨reference⟩: give real texts, or several systems to compare with each other")
-    language = recognize_language(real_texts, texts, language)
-    real = _compute_numbers("the real texts", real_texts, language)[0] if real_texts else None
+    sides = read_sides(reference, candidates, given, language, is_reference_required=False)
+    texts, language = sides.texts, sides.language
+    if not sides.real and len(texts) < 2:
+        raise UsageError("⟨reference⟩: give real texts, or several systems to compare with each other")
+    real = _compute_numbers("the real texts", sides.real, language)[0] if sides.real else None
     systems = [_compute_numbers(name, documents, language) for name, documents in texts.items()]
     numbers, z = [numbers for numbers, _ in systems], NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     measured, sizes = rank_systems(real, numbers, z), [len(each.compression) for each in numbers]
@@ -63,6 +60,7 @@ def rank(
     table = pd.DataFrame(
         {
             "system": list(texts),
+            "given_away_by": [sides.given_away_by.get(name, "") for name in texts],
             "best": [best for best, _ in limits],
             "worst": [worst for _, worst in limits],
             "monotony": [each.value for each in measured],

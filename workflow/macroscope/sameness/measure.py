@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope import __version__
-from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
-from macroscope.criticize.reading import read_collection, recognize_language, warn_of_new_names
+from macroscope.criticize.inputs import CORPUS, GivenFields
+from macroscope.criticize.reading import read_sides
 from macroscope.natural_language.words import lower_case_words
 from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
 from macroscope.sameness.phrases import PROMPT, REAL, SYSTEM, Integers, find_phrases, join_words, take_words
@@ -56,6 +56,8 @@ class Sameness:
         Texts of each system.
     words
         Number of first words that are compared.
+    given_away_by
+        As in `criticize.reading.Sides`.
     """
 
     systems: Sequence[str]
@@ -66,6 +68,7 @@ class Sameness:
     tests: Mapping[str, int]
     texts: Sequence[Texts]
     words: int
+    given_away_by: Mapping[str, str]
 
     @property
     def has_real(self) -> bool:
@@ -100,10 +103,9 @@ def measure_sameness(
     MacroscopeError
         If a collection has too few prompts with texts of this length.
     """
-    sources = _list_sources(reference, candidates, given)
-    read = {name: read_collection(name, each) for name, each in sources}
-    candidate_texts = {name: documents for name, documents in read.items() if name != REFERENCE}
-    language = recognize_language(read.get(REFERENCE, []), candidate_texts, language)
+    sides = read_sides(reference, candidates, given, language, is_reference_required=False)
+    language, has_real = sides.language, bool(sides.real)
+    read = {**sides.texts, **({REFERENCE: sides.real} if has_real else {})}
     if words is None:
         words = choose_words(read)
         if words < MOST_WORDS:
@@ -118,9 +120,8 @@ def measure_sameness(
         )
         for name, matrices in vectors.items()
     }
-    systems = [name for name, _ in sources]
+    systems = list(read)
     signature = f"macroscope:{__version__}|sameness:2|words:{words}|language:{language}|seed:{seed}"
-    has_real = systems[-1] == REFERENCE
     phrases, tests = _find_all_phrases(texts, words, has_real)
     return Sameness(
         systems,
@@ -131,14 +132,8 @@ def measure_sameness(
         tests,
         texts,
         words,
+        sides.given_away_by,
     )
-
-
-def _list_sources(reference: Sequence[Path], candidates: Sequence[Path], given: GivenFields) -> list[tuple[str, Input]]:
-    called = make_candidates(candidates, given)
-    warn_of_new_names(called)
-    sources, has_real = list(called.items()), bool(reference or given.reference)
-    return [*sources, (REFERENCE, make_reference(reference, candidates, given))] if has_real else sources
 
 
 def _make_table(systems: Sequence[str], by_view: Mapping[str, Similarities], has_real: bool) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
 from macroscope.colours import BLUE, GREY
+from macroscope.criticize.wrappers import mark_names
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
 from macroscope.plotting import (
@@ -186,13 +187,14 @@ def write_page(sameness: Sameness, output: Path) -> None:
             systems=_systems(sameness),
             views=sameness.views,
             summary=html_table(summarize(differing)) if sameness.has_real else "",
-            differing=differing.to_dict("records"),
+            differing=mark_differing(sameness, differing).to_dict("records"),
             common="" if common.empty else html_table(common),
             figures=figures,
             matrices=_MATRICES,
             phrases=_phrases(sameness),
             texts=_texts(sameness),
             has_real=sameness.has_real,
+            warnings=sameness.given_away_by,
             words=sameness.words,
             shown=SHOWN_PHRASES,
             most_prompts=MOST_PROMPTS,
@@ -220,6 +222,11 @@ def list_differing(sameness: Sameness) -> pd.DataFrame:
         if name in measured
     ]
     return pd.DataFrame([(*row, list(systems)) for *row, systems in rows], columns=["view", "difference", "systems"])
+
+
+def mark_differing(sameness: Sameness, differing: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of `list_differing` for people: systems that more gives away have a warning sign."""
+    return differing.assign(systems=[mark_names(names, sameness.given_away_by) for names in differing["systems"]])
 
 
 def summarize(differing: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import NARRATIVE_SENTENCES
-from macroscope.criticize.reading import read_sides, recognize_language
+from macroscope.criticize.reading import read_sides
 from macroscope.critics import GivenOptions, get_critic, options_for_texts
 from macroscope.critics.attributions import Span
 from macroscope.critics.language_fit import language_fit
@@ -46,7 +46,7 @@ VALID_SHARE = 0.125
 """Share of the real texts that tune the detector and calibrate its probabilities."""
 COLUMNS = (
     *("system", "document", "language", "sentence", "section", "start", "end"),
-    *("out_of_place", "out_of_order", "text"),
+    *("out_of_place", "out_of_order", "text", "given_away_by"),
 )
 
 
@@ -73,16 +73,16 @@ def score_sentences(
         `language` (recognized, of the text), `sentence` (its number, from 1), `section` (from 0), `start` and `end`
         (characters of the section's text), `out_of_place` (in [0, 1]; NaN in a text of one sentence), `out_of_order`
         (log odds; NaN in a text of two sentences; see `sentence_order`), `text`. Larger numbers are less like real
-        text. Both are NaN in a text that is not judged.
+        text. Both are NaN in a text that is not judged. `given_away_by`: as in `criticize.reading.Sides`.
 
     Raises
     ------
     MacroscopeError
         If the critic does not fit the language, or the real texts are too few or too short to learn from.
     """
-    real, texts = read_sides(reference, candidates, given)
     is_requested = language is not None
-    language = recognize_language(real, texts, language)
+    sides = read_sides(reference, candidates, given, language)
+    real, texts, language = sides.real, sides.texts, sides.language
     parsed = make_options(language, options)
     warn_of_few(real, language)
     log.info("learn from %s", format_count(len(real), "real text"))
@@ -90,6 +90,7 @@ def score_sentences(
         judges = train_judges(real, parsed, language, seed, Path(folder))
     log.info("judge %s", format_count(sum(map(len, texts.values())), "text"))
     table = make_table(texts, judges, parsed, language)
+    table["given_away_by"] = table["system"].map(sides.given_away_by).fillna("")
     return table if is_requested else without_other_languages(table, language)
 
 
@@ -193,7 +194,7 @@ def make_table(
                 (system, document.id, recognized, number, *place, float(value), float(gain), _cut(document, place))
                 for number, (place, value, gain) in enumerate(zip(places, values, gains, strict=True), start=1)
             ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=list(COLUMNS[:-1])).assign(given_away_by="")
 
 
 def _gains(order: OrderModel | None, narratives: Narratives) -> Iterator[npt.NDArray[np.float64]]:
