@@ -129,11 +129,16 @@ def mark_systems(table: pd.DataFrame) -> pd.DataFrame:
 
 def _profile(name: str, documents: Sequence[Document], source: Input | None = None) -> Profile:
     """Return the properties of a collection of which `check_sides` warns."""
-    prompts, openings = zip(*map(name_prompt, documents), strict=True) if documents else ((), ())
-    excerpts = [make_excerpt(text.text, prompt) for text, prompt in zip(documents[:EXCERPTS], prompts, strict=False)]
-    languages = detect_languages(document.text for document in documents[:_MOST_RECOGNIZED])
-    known = {"prompts": [*prompts], "openings": [*openings], "languages": languages, "excerpts": excerpts}
-    return Profile(name, **known) if source is None else Profile(name, source.files, source.selection, **known)
+    keys = [name_prompt(document) for document in documents]
+    return Profile(
+        name,
+        source.files if source else (),
+        source.selection if source else Selection(),
+        prompts=[prompt for prompt, _ in keys],
+        openings=[opening for _, opening in keys],
+        languages=detect_languages(document.text for document in documents[:_MOST_RECOGNIZED]),
+        excerpts=[make_excerpt(documents[n].text, keys[n][0]) for n in range(min(EXCERPTS, len(documents)))],
+    )
 
 
 def describe_dropped(counts: Sequence[Count]) -> str:
