@@ -227,7 +227,7 @@ def _without_final_mark(reference: Profile, texts: Profile) -> Facts | None:
     return {"number": number, "documents": documents, "real": real, "n_real": n_real}
 
 
-SURROUNDINGS = (
+SURROUNDINGS: tuple[Check, ...] = (
     Check(
         "wrappers",
         "candidates",
@@ -256,7 +256,7 @@ SURROUNDINGS = (
         each="{number:,} of {documents:text} of {names}",
     ),
 )
-NEW_NAMES = (
+NEW_NAMES: tuple[Check, ...] = (
     Check(
         "names of others",
         "candidates",
@@ -271,7 +271,7 @@ NEW_NAMES = (
         each="'{given}' is called '{names}'",
     ),
 )
-LANGUAGES = (
+LANGUAGES: tuple[Check, ...] = (
     Check(
         "other languages",
         "candidates",
@@ -292,7 +292,7 @@ LANGUAGES = (
         "The texts are read as {language}, but most of {reference} is {main}.",
     ),
 )
-BEGIN_ALIKE = Check(
+BEGIN_ALIKE: Check = Check(
     "texts that begin alike without being of one prompt",
     "all",
     _shared_openings,
