@@ -17,6 +17,7 @@ Field = Literal[
     "reference_field",
     "model_field",
     "separator",
+    "dialogue",
     "join",
     "keep_wrappers",
     "detokenize",

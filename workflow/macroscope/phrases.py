@@ -1,6 +1,7 @@
 """Numbers, names and counts as people read them: "1,200", ">99%", "1 text", "each of mine, yours and 3 more"."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any, TypeVar
 
@@ -8,6 +9,7 @@ T = TypeVar("T")
 
 MOST_NAMED = 5
 """Largest number of names in a sentence."""
+_DIGITS = re.compile(r"\d+")
 
 
 def list_names(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -27,6 +29,13 @@ def group_names(values: Mapping[str, T]) -> dict[T, list[str]]:
     for name, value in values.items():
         groups.setdefault(value, []).append(name)
     return groups
+
+
+def order_by_numbers(names: Iterable[str]) -> list[str]:
+    """Return names in their order; if they differ in their numbers alone, by these: step-900 before step-1000."""
+    numbers = {name: [int(digits) for digits in _DIGITS.findall(name)] for name in names}
+    differ_in_numbers = len({_DIGITS.sub("0", name) for name in numbers}) == 1
+    return sorted(numbers, key=numbers.__getitem__) if differ_in_numbers else list(numbers)
 
 
 def format_count(number: int, noun: str, plural: str | None = None) -> str:

@@ -150,7 +150,7 @@ def test_a_table_without_names(tmp_path):
 
 
 def test_a_table_whose_names_are_unknown_names_them(tmp_path):
-    (tmp_path / "mine.csv").write_text("number,story\n1,A fox ran.\n")
+    (tmp_path / "mine.csv").write_text("number,tale\n1,A fox ran.\n")
     with pytest.raises(MacroscopeError, match=r"give it with ⟨text_field⟩ \(fields of the first line: 'number' 100%"):
         read(tmp_path / "mine.csv")
 

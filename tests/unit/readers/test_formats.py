@@ -143,6 +143,136 @@ LINES = {
     "prompts and responses": (lambda n: {"question": PROMPTS[n], "responses": [TEXTS[n]]}, "lines", PROMPTS),
     "prompts and outputs": (lambda n: {"prompt": PROMPTS[n], "output": TEXTS[n]}, "lines", PROMPTS),
     "documents": (lambda n: {"id": f"s{n}", "prompt": PROMPTS[n], "text": TEXTS[n]}, "s", PROMPTS),
+    "samples of OpenAI evals": (
+        lambda n: {
+            **{"run_id": "r", "event_id": n, "sample_id": f"s{n}", "type": "sampling"},
+            "data": {"prompt": [{"role": "user", "content": PROMPTS[n]}], "sampled": [TEXTS[n]]},
+        },
+        "s",
+        PROMPTS,
+    ),
+    "runs of LangSmith": (
+        lambda n: {
+            **{"id": f"s{n}", "run_type": "llm", "inputs": {"messages": [[{"kwargs": {"content": PROMPTS[n]}}]]}},
+            "outputs": {"generations": [[{"text": TEXTS[n], "message": {}}]]},
+        },
+        "s",
+        PROMPTS,
+    ),
+    "examples with inputs and outputs": (
+        lambda n: {"id": f"s{n}", "inputs": {"question": PROMPTS[n]}, "outputs": {"answer": TEXTS[n]}},
+        "s",
+        PROMPTS,
+    ),
+    "inputs and outputs": (lambda n: {"inputs": PROMPTS[n], "outputs": TEXTS[n], "tokens": 3}, "lines", PROMPTS),
+    "tasks of Label Studio": (
+        lambda n: {
+            **{"id": n, "data": {"prompt": PROMPTS[n]}},
+            "annotations": [
+                {"result": [{"type": "textarea", "value": {"text": [TEXTS[n]]}}, {"type": "choices", "value": {}}]}
+            ],
+        },
+        "numbers",
+        PROMPTS,
+    ),
+    "records of Argilla": (
+        lambda n: {
+            **{"id": f"s{n}", "fields": {"instruction": PROMPTS[n], "text": TEXTS[n]}},
+            **{"metadata": {}, "suggestions": {}, "responses": {"quality": [{"value": "good"}]}},
+        },
+        "s",
+        PROMPTS,
+    ),
+    "annotations of Prodigy": (
+        lambda n: {"text": TEXTS[n], "_input_hash": n, "_task_hash": n, "answer": "accept"},
+        "lines",
+        None,
+    ),
+    "stories of NovelAI": (
+        lambda n: {
+            **{"storyContainerVersion": 1, "metadata": {"title": "T"}},
+            "content": {"story": {"fragments": [{"data": TEXTS[n][:5]}, {"data": TEXTS[n][5:]}]}},
+        },
+        "lines",
+        None,
+    ),
+    "notebooks of Jupyter": (
+        lambda n: {
+            "nbformat": 4,
+            "cells": [
+                {"cell_type": "markdown", "source": [TEXTS[n]]},
+                {"cell_type": "code", "source": ["print(1)"], "outputs": []},
+            ],
+        },
+        "lines",
+        None,
+    ),
+    "chats of LM Studio": (
+        lambda n: {
+            "messages": [
+                {"versions": [{"role": "user", "content": [{"type": "text", "text": PROMPTS[n]}]}]},
+                {
+                    "versions": [
+                        {"role": "assistant", "steps": [{"type": "contentBlock", "content": [{"text": TEXTS[n]}]}]}
+                    ]
+                },
+            ]
+        },
+        "lines",
+        PROMPTS,
+    ),
+    "responses of OpenAI": (
+        lambda n: {
+            **{"id": f"s{n}", "object": "response", "input": PROMPTS[n]},
+            "output": [
+                {"type": "reasoning", "summary": []},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": TEXTS[n]}]},
+            ],
+        },
+        "s",
+        PROMPTS,
+    ),
+    "results of a batch of Bedrock": (
+        lambda n: {
+            **{"recordId": f"s{n}", "modelInput": {"messages": [{"role": "user", "content": PROMPTS[n]}]}},
+            "modelOutput": {"content": [{"type": "text", "text": TEXTS[n]}], "stop_reason": "end_turn"},
+        },
+        "s",
+        PROMPTS,
+    ),
+    "predictions of Vertex AI": (
+        lambda n: {"instance": {"prompt": PROMPTS[n]}, "predictions": [{"content": TEXTS[n]}]},
+        "lines",
+        PROMPTS,
+    ),
+    "test cases of DeepEval": (
+        lambda n: {"name": f"s{n}", "input": PROMPTS[n], "actualOutput": TEXTS[n]},
+        "s",
+        PROMPTS,
+    ),
+    "results of a benchmark of vLLM": (lambda n: {"model_id": "m", "generated_texts": [TEXTS[n]]}, "lines", None),
+    "submissions of Reddit": (
+        lambda n: {"id": f"s{n}", "subreddit": "r", "title": "T", "selftext": TEXTS[n]},
+        "s",
+        None,
+    ),
+    "comments of Reddit": (
+        lambda n: {"id": f"s{n}", "subreddit": "r", "link_id": "t3_a", "body": TEXTS[n]},
+        "s",
+        None,
+    ),
+    "stories": (lambda n: {"Title": "T", "Story": TEXTS[n]}, "lines", None),
+    "dialogues of DialogueKit": (
+        lambda n: {
+            "conversation_id": f"s{n}",
+            "conversation": [
+                {"participant": "USER", "utterance": PROMPTS[n]},
+                {"participant": "AGENT", "utterance": TEXTS[n]},
+            ],
+        },
+        "s",
+        PROMPTS,
+    ),
     "questions and answers": (lambda n: {"question": PROMPTS[n], "answer": TEXTS[n]}, "lines", PROMPTS),
 }
 
@@ -161,12 +291,27 @@ ELSEWHERE = {
     *("lm-evaluation-harness samples", "HELM scenario state", "lighteval details", "battles of an arena"),
     *("M4 pairs", "HC3 pairs", "RAID rows", "Fast-DetectGPT pairs", "annotations of AlpacaEval"),
     *(f"messages of a {name} export" for name in ("Slack", "Discord", "Telegram")),
+    *("essays that say whether they are generated", "rows of a data set viewer"),
 }
 """Formats with tests of their own."""
 
 
 def test_every_row_of_the_table_has_an_expected_reading():
     assert {fmt.name for fmt in FORMATS} <= {name.partition(" (another")[0] for name in LINES} | ELSEWHERE
+
+
+def test_rows_inside_of_an_object_are_read(tmp_path):
+    viewer = {"features": [], "rows": [{"row_idx": n, "row": {"text": text}} for n, text in enumerate(TEXTS)]}
+    cases = {"testCases": [{"name": f"s{n}", "input": "?", "actualOutput": text} for n, text in enumerate(TEXTS)]}
+    for content in (viewer, cases):
+        (tmp_path / "f.json").write_text(json.dumps(content))
+        assert [text for *_, text in read(tmp_path / "f.json")[0]] == list(TEXTS)
+
+
+def test_people_s_essays_are_told_by_their_label(tmp_path):
+    (tmp_path / "f.csv").write_text(f"id,text,generated\na,{TEXTS[0]},0\nb,{TEXTS[1]},1\n")
+    assert read(tmp_path / "f.csv", Selection(authors="models"))[0] == [("b", None, TEXTS[1])]
+    assert read(tmp_path / "f.csv", Selection(authors="people"))[0] == [("a", None, TEXTS[0])]
 
 
 def test_texts_of_two_models_in_a_record(tmp_path):

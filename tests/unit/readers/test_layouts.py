@@ -23,7 +23,10 @@ CASES = {
     "alpaca_eval/model_outputs.json": (12, "model_outputs.json-1", WRITE, {"my-7b-v2": 12}, []),
     "alpaca_eval/results": (24, "gpt-4o/model_outputs.json-1", WRITE, {"gpt-4o": 12, "llama-8b": 12}, []),
     "arena_hard/gpt-x-mini.jsonl": (12, "u0", WRITE, {"gpt-x-mini": 12}, []),
-    "axolotl/train.jsonl": (12, "train.jsonl-1", f"<s>[INST] {WRITE} [/INST]", {}, ["control tokens"]),
+    "axolotl/train.jsonl": (
+        *(12, "train.jsonl-1", WRITE, {}),
+        ["control tokens", "a chat template around the prompt"],
+    ),
     "control_tokens/outputs.jsonl": (12, "outputs.jsonl-1", WRITE, {}, ["control tokens"]),
     "distilabel/train.jsonl": (
         24,
@@ -137,7 +140,7 @@ def test_chapters_of_gutenberg_are_read_without_header_and_licence(first):
 
 def test_marks_of_markdown_are_no_words(first):
     documents, provenance = read("markdown/m")
-    assert [count.dropped for count in provenance.counts if "Markdown" in count.filter and count.dropped] == [12] * 4
+    assert [count.dropped for count in provenance.counts if "Markdown" in count.filter and count.dropped] == [12] * 6
     assert words(documents[0].sections[0].text) == first[: len(words(documents[0].sections[0].text))]
     assert not re.search(r"https?:|\[\^|\||!\[", documents[0].text)
 

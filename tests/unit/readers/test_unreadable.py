@@ -9,6 +9,7 @@ import pytest
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.readers.reading import read_user_documents
+from macroscope.readers.selection import FieldNames, Selection
 
 FILES = {
     "essay.docx": (
@@ -32,6 +33,12 @@ FILES = {
         b"<?xml version='1.0'?>\n<mediawiki>",
         r"a dump of MediaWiki, .*`macroscope run`.*{source: wikipedia, files: \[dump.xml\]}",
     ),
+    "text.xml": (
+        b"<?xml version='1.0'?>\n<TEI xmlns='x'>",
+        "a text in TEI, .*`xmlstarlet sel ",
+    ),
+    "crawl.wet": (b"WARC/1.0\r\nWARC-Type: conversion", "text of Common Crawl, .*⟨separator=WARC/1.0⟩"),
+    "bank.conllu": (b"# text = A fox ran.", "a treebank in CoNLL-U, .*⟨separator=blank-line⟩"),
     "stories.yaml": (b"- text: a", "YAML"),
     "stories.db": (b"SQLite format 3\0", "an SQLite database, .*sqlite3 -json stories.db"),
     "stories.pkl": (b"\x80\x04]", "a pickle, .*`macroscope.compare`"),
@@ -97,3 +104,33 @@ def test_a_command_that_is_given_converts_into_the_plain_text(suffix, tmp_path):
     assert not re.search(r"[<>{}\[\]]|:::|https?:", document.text)
     if CONVERTED[suffix].get("has_headings", True):
         assert {"Early years", "Later"} <= {section.title for section in document.sections}
+
+
+TEI = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><p>A fox\n ran.</p><p>It rained.</p></body></text></TEI>'
+WET = "".join("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 9\r\n\r\n{}\r\n\r\n" for _ in range(2))
+BANK = "".join("# newdoc id = d\n# text = {}\n1\tA\ta\tDET\t_\t_\t0\tdep\t_\t_\n\n" for _ in range(2))
+ROWS = '<?xml version="1.0"?><posts><row Body="&lt;p&gt;A fox ran.&lt;/p&gt;"/><row Body="It rained."/></posts>'
+TOGETHER, TEXTS = ["A fox ran. It rained."], ["A fox ran.", "It rained."]
+PLAIN = {
+    "book.xml": (TEI, {}, TOGETHER),
+    "crawl.wet": (WET.format(*TEXTS), {"separator": "WARC/1.0"}, TEXTS),
+    "bank.conllu": (BANK.format(*TEXTS), {"separator": "blank-line"}, TEXTS),
+    "Posts.xml": (ROWS, {"fields": FieldNames(text="Body")}, TEXTS),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_command_that_is_given_leaves_the_texts(name, tmp_path):
+    content, how, texts = PLAIN[name]
+    (tmp_path / name).write_text(content, newline="")
+    with pytest.raises(MacroscopeError) as error:
+        list(read_user_documents([tmp_path / name], Provenance("test"), 0.1, 0.1))
+    (command,) = re.findall("`(.*)`", str(error.value))
+    if shutil.which(command.split()[0]) is None:
+        pytest.skip(f"{command.split()[0]} is not installed; it converts {name}")
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True, timeout=60)
+    (tmp_path / name).unlink()
+    (path,) = tmp_path.iterdir()
+    documents = read_user_documents([path], Provenance("test"), 0.1, 0.1, Selection(**how))
+    assert [" ".join(document.text.split()) for document in documents] == texts

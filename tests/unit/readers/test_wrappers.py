@@ -7,7 +7,7 @@ import pytest
 from macroscope.documents import Provenance
 from macroscope.readers.reading import describe_said, read_user_documents
 from macroscope.readers.selection import Selection
-from macroscope.readers.wrappers import WRAPPERS, is_tokenised, unwrap
+from macroscope.readers.wrappers import MARKS, WRAPPERS, is_tokenised, unwrap
 
 TEXT = "A fox ran, as foxes do.\n\nIt rained all night."
 LINES = [sentence for sentence in "A fox ran.|It rained.|Nobody came.|The bell rang.|It was late.".split("|")]
@@ -78,6 +78,23 @@ EXAMPLES = {
         ('<div class="a">\n\nA fox ran.\n\n</div>', "\nA fox ran.\n\n"),
         ("# Foxes {#sec:foxes}", "# Foxes"),
     ],
+    "tags of HTML": [
+        ("<p>A <i>fox</i> &amp; a bell.</p>\n<p>It ran.<br/>Far.</p>", "A fox & a bell.\n\n\nIt ran.\n\nFar.\n\n"),
+        ("A paragraph begins with <p> in HTML.",) * 2,
+    ],
+    "links, files and comments of wikis": [
+        ("A [[fox]] met the [[the old bell|bell]].\n![[fox.png]]\n%% true? %%", "A fox met the bell.\n\n"),
+        ("A list [[1], [2]], at 50%% of it.",) * 2,
+    ],
+    "thematic breaks in Markdown": [
+        ("A fox ran.\n---\nIt rained.\n* * *", "A fox ran.\nIt rained.\n"),
+        ("-- and so on --",) * 2,
+    ],
+    "marks of bold and italic type in Markdown": [
+        ("A **red *old* fox** _ran_ ***far***, __far__.", "A red old fox ran far, far."),
+        ("这是**重点**内容。", "这是重点内容。"),
+        ("2*3*4, f**k, a_b_c, * one * two, `**kwargs`, \\*so\\*.",) * 2,
+    ],
     "images in Markdown": [('![A *fox*](https://x.org/a.png "fox")\nIt ran!', "\nIt ran!")],
     "footnotes in Markdown": [("A fox ran.[^1]\n\n[^1]: N. Nobody,\n    *Foxes*.\n", "A fox ran.\n\n")],
     "rows of tables in Markdown": [
@@ -93,7 +110,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_what_surrounds_a_text_is_taken_off_and_what_it_speaks_of_stays(kind):
-    (wrapper,) = (wrapper for wrapper in WRAPPERS if wrapper.name == kind)
+    (wrapper,) = (wrapper for wrapper in (*WRAPPERS, *MARKS) if wrapper.name == kind)
     for given, expected in EXAMPLES[kind]:
         assert wrapper.without(given) == expected
         assert wrapper.without(expected) == expected
@@ -109,7 +126,7 @@ def test_captions_that_repeat_are_said_once():
 
 
 def test_every_kind_has_an_example():
-    assert {wrapper.name for wrapper in WRAPPERS} == {*EXAMPLES, "lines of captions that repeat"}
+    assert {wrapper.name for wrapper in (*WRAPPERS, *MARKS)} == {*EXAMPLES, "lines of captions that repeat"}
 
 
 def read(tmp_path, texts, **how):
@@ -128,6 +145,40 @@ def test_removals_are_counted_per_kind_and_can_be_switched_off(tmp_path):
     documents, provenance = read(tmp_path, texts, keep_wrappers=True)
     assert [document.text for document in documents] == texts
     assert "control tokens" not in [count.filter for count in provenance.counts]
+
+
+def test_headings_in_bold_type_stay_headings_and_a_rule_is_no_section(tmp_path):
+    text = "**Early**\n\nA *red* fox ran.\n\n---\n\n**Late**\n\nIt rained."
+    documents, provenance = read(tmp_path, [text, "A fox ran.\n\n***\n\nIt rained."])
+    assert [[(section.title, section.text) for section in document.sections] for document in documents] == [
+        [("Early", "A red fox ran."), ("Late", "It rained.")],
+        [(None, "A fox ran."), (None, "It rained.")],
+    ]
+    assert {count.filter: count.dropped for count in provenance.counts if count.dropped} == {
+        "thematic breaks in Markdown": 2,
+        "marks of bold and italic type in Markdown": 1,
+    }
+    assert "*red*" in read(tmp_path, [text], keep_wrappers=True)[0][0].text
+
+
+CHATML = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nWrite.<|im_end|>\n<|im_start|>assistant\n"
+PROMPTS = [CHATML, "system\nBe brief.\nuser\nWrite.\nassistant\n", "<s>[INST] Be brief.\n\nWrite. [/INST]"]
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_template_around_a_prompt_or_a_section_is_no_part_of_it(prompt, tmp_path):
+    """The prompt is that of the same messages; a text without a prompt of its own has that of its template."""
+    records = [{"prompt": prompt, "sections": ["A **fox**</s>", {"text": "ran."}]}, {"text": f"{prompt}A fox ran."}]
+    (tmp_path / "f.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    provenance = Provenance("x")
+    documents = list(read_user_documents([tmp_path / "f.jsonl"], provenance, 0.1, 0.1, Selection()))
+    assert [document.prompt for document in documents] == ["Be brief.\n\nWrite."] * 2
+    assert [section.text for section in documents[0].sections] == ["A fox", "ran."]
+    counts = {count.filter: count.dropped for count in provenance.counts}
+    assert counts["a chat template around the prompt"] == counts["control tokens"] == 1
+    assert read_user_documents([tmp_path / "f.jsonl"], provenance, 0.1, 0.1, Selection(keep_wrappers=True))
+    kept = list(read_user_documents([tmp_path / "f.jsonl"], provenance, 0.1, 0.1, Selection(keep_wrappers=True)))
+    assert kept[0].prompt == prompt
 
 
 def test_the_title_of_front_matter_and_of_gutenberg_is_the_document_s(tmp_path):

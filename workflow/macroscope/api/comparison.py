@@ -56,6 +56,7 @@ def compare(
     reference_field: str | None = None,
     model_field: str | None = None,
     separator: str | None = None,
+    dialogue: str | None = None,
     join: bool = False,
     straighten_typography: bool = False,
     keep_wrappers: bool = False,
@@ -88,6 +89,9 @@ def compare(
         is a candidate of its own.
     separator
         Separator of the texts of a text file: "line", "blank-line", or a line such as "---"; default: it is one text.
+    dialogue
+        Conversations as texts, a turn a section: "whole", or what one side says ("user", "assistant", a speaker's
+        name). Default: the last answer of a chat is the text.
     join
         Whether the texts that `text_field` names in a record are parts of one.
     straighten_typography
@@ -140,7 +144,7 @@ def compare(
         options = given_options(named, encoder, critics if isinstance(critics, Mapping) else None)
         fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
         flags = (straighten_typography, join, keep_wrappers, detokenize, not isinstance(candidates, Mapping))
-        given = GivenFields(*fields, *flags)
+        given = GivenFields(*fields, *flags, dialogue)
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
         os.environ.update(caches(folder))

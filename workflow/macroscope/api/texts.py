@@ -33,6 +33,7 @@ def read_texts(
     prompt_field: str | None = None,
     id_field: str | None = None,
     separator: str | None = None,
+    dialogue: str | None = None,
     join: bool = False,
     straighten_typography: bool = False,
     keep_wrappers: bool = False,
@@ -47,7 +48,7 @@ def read_texts(
         A path, or texts in another form of `compare`.
     text_field, prompt_field, id_field
         Names of the fields of the records; default: what the format of the file says.
-    separator, join, straighten_typography, keep_wrappers, detokenize
+    separator, dialogue, join, straighten_typography, keep_wrappers, detokenize
         As in `compare`.
     authors
         "people" or "models": the authors of the texts to read, of files that hold both; default: all.
@@ -71,7 +72,7 @@ def read_texts(
         files = write_collection(texts, folder, "texts")
         shares = (run.VALID_SHARE, run.TEST_SHARE)
         fields = FieldNames(text=text_field, prompt=prompt_field, id=id_field)
-        flags = (False, False, separator, straighten_typography, join, keep_wrappers, detokenize)
+        flags = (False, False, separator, straighten_typography, join, keep_wrappers, detokenize, dialogue)
         selection = Selection(fields, None, authors, *flags)
         documents = read_user_documents(files, Provenance("texts"), *shares, selection)
         return pd.DataFrame([_row(document) for document in documents], columns=list(_COLUMNS))
@@ -88,6 +89,7 @@ def profile(
     reference_field: str | None = None,
     model_field: str | None = None,
     separator: str | None = None,
+    dialogue: str | None = None,
     join: bool = False,
     straighten_typography: bool = False,
     keep_wrappers: bool = False,
@@ -100,7 +102,7 @@ def profile(
     Parameters
     ----------
     reference, candidates, text_field, prompt_field, id_field, reference_field, model_field
-    separator, join, straighten_typography, keep_wrappers, detokenize
+    separator, dialogue, join, straighten_typography, keep_wrappers, detokenize
         As in `compare`.
 
     Returns
@@ -116,7 +118,7 @@ def profile(
     with tempfile.TemporaryDirectory(prefix="macroscope-") as name, named_texts(folder := Path(name).resolve()) as word:
         fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
         flags = (straighten_typography, join, keep_wrappers, detokenize, not isinstance(candidates, Mapping))
-        given = GivenFields(*fields, *flags)
+        given = GivenFields(*fields, *flags, dialogue)
         real, judged = run.profile_collections(*write_sides(reference, candidates, folder), given)
         warn_of_comparison(real, judged, word)
         return table_of(real, judged).map(word)

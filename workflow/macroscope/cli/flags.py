@@ -73,6 +73,14 @@ def _make_given(
             " Default: each file is one text.",
         ),
     ] = None,
+    dialogue: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHOSE",
+            help="Conversations as texts, a turn a section: whole, or what one side says (user, assistant, a name)."
+            " Default: the last answer of a chat is the text.",
+        ),
+    ] = None,
     straighten_typography: Annotated[
         bool,
         typer.Option(
@@ -100,7 +108,7 @@ def _make_given(
     from macroscope.criticize.inputs import GivenFields
 
     names = (text_field, prompt_field, id_field, reference_field, model_field, separator)
-    return GivenFields(*names, straighten_typography, join, keep_wrappers, detokenize)
+    return GivenFields(*names, straighten_typography, join, keep_wrappers, detokenize, dialogue=dialogue)
 
 
 _ONE_SIDE = ("reference_field", "model_field")

@@ -38,6 +38,12 @@ class TextsOptions(Options):
         description="Separator of the texts of a text file: `line` (each line is a text), `blank-line`, or a line of"
         " its own, such as `---`; default: each file is one text.",
     )
+    dialogue: str | None = Field(
+        None,
+        min_length=1,
+        description="Conversations as texts, a turn a section: `whole`, or what one side says (`user`, `assistant`, a"
+        " speaker's name); default: the last answer of a chat is the text.",
+    )
     join: bool = Field(False, description="Join the texts that a record has in the field of the text: they are one.")
     straighten_typography: bool = Field(
         False,

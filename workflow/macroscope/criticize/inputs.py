@@ -9,7 +9,7 @@ from typing import Any
 
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.options import KEPT_NAMES, fit_for_paths
-from macroscope.phrases import format_count
+from macroscope.phrases import format_count, order_by_numbers
 from macroscope.readers.containers import KNOWN_SUFFIXES
 from macroscope.readers.layout import UnknownRecords, examine, find_example, has_field
 from macroscope.readers.reading import list_models
@@ -19,6 +19,7 @@ log = logging.getLogger("macroscope")
 CORPUS = "reference"
 """Name of the real texts as a corpus."""
 _FLAGS = ("straighten_typography", "join", "keep_wrappers", "detokenize")
+_VALUES = ("separator", "dialogue")
 _MOST_MODELS = 12
 """Largest number of models in a file that are candidates of their own without the field of the model."""
 
@@ -37,7 +38,7 @@ class GivenFields:
         Field of the model, by which the texts of a candidate's file are several candidates.
     separator
         Separator of the texts of text files, which have no fields.
-    straighten_typography, join, keep_wrappers, detokenize
+    straighten_typography, join, keep_wrappers, detokenize, dialogue
         As in `Selection`, for the texts of all collections; `join` only for those with a named field of the text.
     split_models
         Whether texts of several models in a file are several candidates, though the user names no field of the model.
@@ -54,10 +55,11 @@ class GivenFields:
     keep_wrappers: bool = False
     detokenize: bool = False
     split_models: bool = True
+    dialogue: str | None = None
 
     def select(self, authors: Side, distinct: bool = False, **names: str | None) -> Selection:
         """Return the texts of some authors, in fields of these names."""
-        flags = {name: getattr(self, name) for name in ("separator", *_FLAGS)}
+        flags = {name: getattr(self, name) for name in (*_VALUES, *_FLAGS)}
         return Selection(FieldNames(**names), authors=authors, distinct=distinct, **flags)
 
 
@@ -75,7 +77,7 @@ class Input:
             "files": [str(path.resolve()) for path in self.files],
             **({"fields": fields} if fields else {}),
             **({"only_model": only_model} if only_model is not None else {}),
-            **({"separator": self.selection.separator} if self.selection.separator is not None else {}),
+            **{name: value for name in _VALUES if (value := getattr(self.selection, name)) is not None},
             **{name: True for name in ("distinct", *_FLAGS) if getattr(self.selection, name)},
         }
 
@@ -144,18 +146,20 @@ def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str,
 def _list_models(path: Path, selection: Selection) -> list[str] | list[None]:
     """List the models of a file that are candidates of their own: all of a field that the user named, or a few others.
 
-    One or none, many, or models of some texts only, are one candidate.
+    The most frequent comes first, or steps of a training log in their order. One or none, many, or models of some texts
+    only, are one candidate.
     """
     models, unnamed = list_models([path], selection)
+    names = order_by_numbers(name for name, _ in models.most_common())
     field = selection.fields.model
     if field is None:
-        return [name for name, _ in models.most_common()] if 1 < len(models) <= _MOST_MODELS and not unnamed else [None]
+        return names if 1 < len(models) <= _MOST_MODELS and not unnamed else [None]
     if not models:
         held = f"names no model: it holds {find_example(path, field)}" if unnamed else "is in no text"
         raise MacroscopeError(f"{path}: the field {field!r} {held}; give another one")
     if unnamed:
         log.warning("%s: left out: %s without a model in the field %r", path, format_count(unnamed, "text"), field)
-    return [model for model, _ in models.most_common()]
+    return names
 
 
 def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:

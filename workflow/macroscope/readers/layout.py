@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
@@ -13,8 +13,9 @@ from macroscope.fields import name_field
 from macroscope.readers.containers import find_rows, open_rows
 from macroscope.readers.containers.rows import Rows
 from macroscope.readers.containers.tables import known_names
+from macroscope.readers.dialogues import WHOLE, group_messages, list_speakers, with_turns
 from macroscope.readers.formats import find_formats, list_chats
-from macroscope.readers.formats.declaration import Answer, Fields, Format, as_id, as_name
+from macroscope.readers.formats.declaration import Answer, Fields, Format, as_id, as_name, one_of_each
 from macroscope.readers.formats.table import CHAT, DOCUMENTS
 from macroscope.readers.messages import transcript_of
 from macroscope.readers.paths import MissingField, find_texts, fitting_names, look_up, number_pattern
@@ -110,6 +111,8 @@ def _example_of_field(sample: Sequence[Fields], names: Collection[str]) -> str:
     if chats := list_chats(sample):
         options = " or ".join(name_field("text_field", name) for name in chats)
         return f", for example {options}, the last answer of each chat"
+    if list_chats(sample, needs_answer=False):
+        return ", or give ⟨dialogue=whole⟩ for the conversations"
     paths = [path for path in find_texts(sample) if path.partition(".")[0].partition("[")[0] not in _NO_ANSWERS]
     if pattern := next(filter(None, (number_pattern(path, names) for path in paths)), None):
         number = len(fitting_names(pattern, names))
@@ -158,12 +161,18 @@ def find_example(path: Path, name: str) -> str:
 
 
 def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
+    whose = selection.dialogue
     if not rows.unit:
-        return Layout(path, rows, DOCUMENTS, None, {}, 0, TEXT_FILES, list(rows.remarks))
+        fmt = DOCUMENTS if whose is None else with_turns(DOCUMENTS, whose)
+        return Layout(path, rows, fmt, None, {}, 0, TEXT_FILES + selection.describe(False), list(rows.remarks))
     rows, sample = _read_names_in_any_case(rows, _sample(rows), selection)
     shares = {name: count / len(sample) for name, count in _count_fields(sample).most_common()}
     fields_found = describe_shares(shares, len(sample), rows.unit)
-    formats = find_formats(sample) if sample else [DOCUMENTS]
+    formats = find_formats(sample, whose is None) if sample else [DOCUMENTS]
+    if whose is not None and not (formats and list_speakers(formats[0], sample)):
+        grouped = group_messages(rows, sample, formats[0] if formats else None)
+        rows, formats = (rows, formats) if grouped is None else (grouped, [CHAT])
+        sample = _sample(rows)
     for name in selection.fields.given().values():
         if sample and not any(_has(row, name) for row in sample):
             raise MacroscopeError(f"{path}: no field {name!r}; give the name of another ({fields_found})")
@@ -174,6 +183,9 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
         raise UnknownRecords(f"{path}: the field of the text is not known; give it with ⟨text_field⟩ ({keys}){example}")
     fmt = _format_of_field(given_text, selection.join) if given_text is not None else formats[0]
     fmt = _with_fields(fmt, selection)
+    if whose is not None:
+        _require_turns(path, fmt, sample, whose)
+        fmt = with_turns(fmt, whose)
     answers = [answer for row in sample for answer in _answers_if_any(fmt, row)]
     if sample and formats and given_text is None and not answers:
         raise UnknownRecords(f"{path}: {fmt.name} without any text; give a file with generated texts ({fields_found})")
@@ -186,6 +198,18 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     wanted = None if is_path or any("*" in name for name in fmt.top_fields) else fmt.top_fields
     described = fmt.describe(sample) + selection.describe(has_sides) if sample else EMPTY
     return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)
+
+
+def _require_turns(path: Path, fmt: Format, sample: Sequence[Fields], whose: str) -> None:
+    """Check that the first records have conversations in which a speaker has a turn."""
+    speakers = list_speakers(fmt, sample)
+    if sample and not speakers:
+        raise UnknownRecords(
+            f"{path}: no conversations in its records; give messages with a role each, or leave ⟨dialogue⟩ out"
+        )
+    if sample and whose.casefold() not in (WHOLE, *map(str.casefold, speakers)):
+        options = " or ".join(name_field("dialogue", name) for name in speakers)
+        raise UnknownRecords(f"{path}: no turn of {whose!r} in its conversations; give {options}")
 
 
 def _read_names_in_any_case(
@@ -259,16 +283,13 @@ def _with_fields(fmt: Format, selection: Selection) -> Format:
     if not names:
         return fmt
 
+    convert: dict[str, Callable[[Any], Any]] = {"prompt": transcript_of, "id": as_id, "model": as_name}
+
     def answers(record: Fields) -> Iterator[Answer]:
-        values = {what: look_up(record, name) for what, name in names.items()}
-        if "prompt" in values:
-            values["prompt"] = transcript_of(values["prompt"])
-        if "id" in values:
-            values["id"] = as_id(values["id"])
-        if "model" in values:
-            values["model"] = as_name(values["model"])
-        for answer in fmt.answers(record):
-            yield replace(answer, **values)
+        texts = list(fmt.answers(record))
+        values = {what: one_of_each(look_up(record, name), len(texts)) for what, name in names.items()}
+        for number, answer in enumerate(texts):
+            yield replace(answer, **{what: convert[what](each[number]) for what, each in values.items()})
 
     return replace(
         fmt,

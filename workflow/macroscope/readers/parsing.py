@@ -6,7 +6,7 @@ A record has `sections` (a list of strings, or of objects with `text` and option
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,16 @@ from macroscope.readers.plain_text import compose, join_hard_wraps, tidy
 from macroscope.readers.selection import Selection
 from macroscope.readers.splits import assign_split
 from macroscope.readers.unique_ids import UniqueIds
-from macroscope.readers.wrappers import BLANKS, detokenize, is_tokenised, mentions_tokens, unwrap
+from macroscope.readers.wrappers import (
+    BLANKS,
+    MARKS,
+    detokenize,
+    find_prompt,
+    is_tokenised,
+    mentions_tokens,
+    unwrap,
+    unwrap_prompt,
+)
 
 WITHOUT_TEXT = "document without text"
 """Name of the count of records without a text."""
@@ -36,6 +45,8 @@ MENTIONED, TOKENISED, CUT, STATED = "mentioned", "tokenised", "cut", "stated"
 """Kinds of texts that users should know of: with control tokens within sentences, with blanks before punctuation, cut
 at a limit, and with a field that says whether they were cut."""
 
+WRAPPED_PROMPT = "a chat template around the prompt"
+_TEXTS = ("text", "sections")
 LONGEST_TEXT, LONGEST_ID = 1 << 24, 10_000
 """Most characters of a text, three times the longest novels in one volume, and of an id, which may be a prompt."""
 _MOST_NULS = 0.1
@@ -125,6 +136,8 @@ def parse_records(
     for given in records:
         record = _normalised(given, provenance, selection)
         split = _split(record, selection.one_section)
+        if not (selection.one_section or selection.keep_wrappers):
+            split = _without_marks(split)
         if selection.straighten_typography:
             record, split = _straighten(record, split, provenance)
         split.removed.extend(record.removed)
@@ -193,10 +206,10 @@ def _normalised(record: Record, provenance: Provenance, selection: Selection) ->
         _require_text(text, record.where)
     composed = compose(record.fields)
     unwrapped, removed = composed, record.removed
-    if isinstance(composed.get("text"), str) and not selection.one_section:
+    if not selection.one_section:
         unwrapped, kinds = _unwrapped(composed, provenance, selection)
         removed = (*kinds, *removed)
-    fields = {name: _join(value) if name in ("text", "sections") else value for name, value in unwrapped.items()}
+    fields = unwrapped | {name: _map_texts(unwrapped[name], join_hard_wraps) for name in _TEXTS if name in unwrapped}
     for entry, changed in ((NOT_COMPOSED, composed != record.fields), (HARD_WRAPPED, fields != unwrapped)):
         if changed:
             provenance.source[entry] = provenance.source.get(entry, 0) + 1
@@ -206,22 +219,47 @@ def _normalised(record: Record, provenance: Provenance, selection: Selection) ->
 def _unwrapped(
     fields: dict[str, Any], provenance: Provenance, selection: Selection
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the fields of a record without what surrounds its text, and the kinds that were taken off."""
-    text, removed, title = fields["text"].replace("\r\n", "\n").replace("\r", "\n"), list[str](), None
-    if not selection.keep_wrappers:
-        text, removed, title = unwrap(text)
-    if selection.detokenize and (plain := detokenize(text)) != text:
-        text, removed = plain, [*removed, BLANKS]
-    said = {MENTIONED: not selection.keep_wrappers and mentions_tokens(text), TOKENISED: is_tokenised(text)}
-    for kind in (kind for kind, is_said in said.items() if is_said):
+    """Return the fields of a record without what surrounds its texts and its prompt, and the kinds taken off."""
+    removed, said, named = dict[str, None](), set[str](), dict[str, Any]()
+
+    def clean(text: str) -> str:
+        if not selection.keep_wrappers:
+            named.setdefault("prompt", find_prompt(text))
+            text, kinds, title = unwrap(text)
+            removed.update(dict.fromkeys(kinds))
+            named.setdefault("title", title)
+        if selection.detokenize and (plain := detokenize(text)) != text:
+            text = plain
+            removed[BLANKS] = None
+        said.update([MENTIONED] * (not selection.keep_wrappers and mentions_tokens(text)))
+        said.update([TOKENISED] * is_tokenised(text))
+        return text
+
+    cleaned = {name: _map_texts(fields[name], clean) for name in _TEXTS if name in fields}
+    prompt = fields.get("prompt")
+    if isinstance(prompt, str) and not selection.keep_wrappers and (plain := unwrap_prompt(prompt)) != prompt.strip():
+        cleaned["prompt"] = plain
+        removed[WRAPPED_PROMPT] = None
+    for kind in said:
         count_said(provenance, kind)
-    return fields | {"text": text} | ({"title": title} if title and not fields.get("title") else {}), removed
+    added = {name: value for name, value in named.items() if value and not fields.get(name)}
+    return fields | added | cleaned, [*removed]
 
 
 def count_said(provenance: Provenance, kind: str) -> None:
     """Count a text of a kind that is told to the user."""
     counts = provenance.source.setdefault(SAID, {})
     counts[kind] = counts.get(kind, 0) + 1
+
+
+def _without_marks(split: SplitText) -> SplitText:
+    """Return sections without the marks of Markdown inside them; one of marks alone is none."""
+    removed, sections = dict[str, None](), list[Section]()
+    for section in split.sections:
+        text, kinds, _ = unwrap(section.text, MARKS)
+        removed.update(dict.fromkeys(kinds))
+        sections += [replace(section, text=tidy(text))] if text.strip() or not section.text else []
+    return replace(split, sections=sections, removed=[*split.removed, *removed])
 
 
 def _straighten(record: Record, split: SplitText, provenance: Provenance) -> tuple[Record, SplitText]:
@@ -271,13 +309,14 @@ def _require_text(text: str, where: str) -> None:
         )
 
 
-def _join(value: Any) -> Any:
-    """Return a text, or the texts of sections, without hard wraps; anything else as it is."""
+def _map_texts(value: Any, function: Callable[[str], str]) -> Any:
+    """Return a text, or the texts of sections, as a function returns them; anything else as it is."""
     if isinstance(value, str):
-        return join_hard_wraps(value.replace("\r\n", "\n").replace("\r", "\n"))
+        return function(value.replace("\r\n", "\n").replace("\r", "\n"))
     if isinstance(value, list):
-        return [_join(item) for item in value]
-    return value | {"text": _join(value["text"])} if isinstance(value, dict) and "text" in value else value
+        return [_map_texts(item, function) for item in value]
+    has_text = isinstance(value, dict) and "text" in value
+    return value | {"text": _map_texts(value["text"], function)} if has_text else value
 
 
 def _split(record: Record, one_section: bool) -> SplitText:

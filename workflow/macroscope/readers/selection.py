@@ -62,6 +62,8 @@ class Selection:
         True if what surrounds texts (`wrappers`) stays.
     detokenize
         True if the blanks before the punctuation of tokenised texts are removed.
+    dialogue
+        Speaker whose turns are a text, or "whole" for those of all; None: the last answer of a chat is the text.
     """
 
     fields: FieldNames = field(default_factory=FieldNames)
@@ -74,6 +76,7 @@ class Selection:
     join: bool = False
     keep_wrappers: bool = False
     detokenize: bool = False
+    dialogue: str | None = None
 
     def includes(self, answer: Answer) -> bool:
         """Return whether a text is to be read."""
@@ -85,6 +88,8 @@ class Selection:
         """Return the choice of texts in words, to follow the description of a format; "" if all are read."""
         parts = [f"the texts of {self.authors}"] if self.authors is not None and has_sides else []
         parts += [f"the texts of {self.only_model!r}"] if self.only_model is not None else []
+        if self.dialogue is not None:
+            parts += ["whole conversations" if self.dialogue == "whole" else f"the turns of {self.dialogue!r}"]
         return f", {', '.join(parts)}" if parts else ""
 
 

@@ -8,12 +8,13 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from itertools import pairwise
 
 import yaml
 
 from macroscope.natural_language.words import count_words
-from macroscope.readers.messages import as_messages, content_of, split_chat
+from macroscope.readers.messages import ASSISTANT, USER, Message, as_messages, content_of, split_chat
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,15 @@ LONGEST_PREAMBLE = 60
 REASONING, FENCE, FRONT_MATTER = "a reasoning block (<think>)", "an outer code fence", "YAML front matter"
 
 
-def unwrap(text: str) -> tuple[str, list[str], str | None]:
+def unwrap(text: str, wrappers: Sequence[Wrapper] | None = None) -> tuple[str, list[str], str | None]:
     r"""Take off the wrapping of a text.
 
     Parameters
     ----------
     text
         Text with lines that end with "\n".
+    wrappers
+        Kinds to take off; default: `WRAPPERS`.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def unwrap(text: str) -> tuple[str, list[str], str | None]:
         Title of the document, if the wrapping names it.
     """
     removed, title = [], None
-    for wrapper in WRAPPERS:
+    for wrapper in WRAPPERS if wrappers is None else wrappers:
         without = wrapper.without(text)
         if without != text:
             removed.append(wrapper.name)
@@ -94,22 +97,6 @@ def _without_json(text: str) -> str:
     return content or text
 
 
-_OPENING = r"""(?:<\|im_start\|>\s*{role}(?:<\|im_sep\|>|\s)|<\|start_header_id\|>\s*{role}\s*<\|end_header_id\|>
-|<start_of_turn>\s*{role}\s|<\|{role}\|>|<｜{role}｜>|<\|start\|>\s*{role}(?:<\|channel\|>\w+)?<\|message\|>
-|<\|START_OF_TURN_TOKEN\|><\|{role}_TOKEN\|>)"""
-_ANSWER = re.compile(
-    _OPENING.format(role="(?:assistant|model|Assistant|CHATBOT)")
-    + r"|<\|channel\|>final<\|message\|>|\[/INST\]|^\#\#\#[ ](?:Response|Assistant):[ \t]*$",
-    re.MULTILINE | re.VERBOSE,
-)
-"""Beginning of an answer in a chat template."""
-_QUESTION = re.compile(_OPENING.format(role="(?:user|system|User|USER|tool)") + r"|\[INST\]", re.VERBOSE)
-_PLAIN_TEMPLATE = re.compile(
-    r"\s*(?:(?:system|user)\n.*^(?:assistant|model)[ \t]*(?:\n|\Z)"
-    r"|(?:A chat between .*?)?(?:Human|USER|User): .*(?:Assistant|ASSISTANT):[ \t]*)",
-    re.DOTALL | re.MULTILINE,
-)
-"""A template's string without its special tokens: roles on lines of their own, or before colons."""
 _TOKEN = (
     r"(?:<\|[\w.:/ -]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:bos|eos|pad|sep|cls|(?:start|end)_of_turn"
     r"|end_of_utterance)>|\[(?:/?INST|BOS|EOS|PAD|CLS|SEP)\]|<</?SYS>>)"
@@ -125,19 +112,65 @@ _BETWEEN = re.compile(
 """Tokens right after a word, between sentences, or on lines of their own; others are what a sentence speaks about."""
 
 
-def _without_template(text: str) -> str:
-    """Return what follows the last beginning of an answer, if the text begins as a chat template does."""
+_HEAD = re.compile(
+    r"""<\|im_start\|>\s*\w+(?:<\|im_sep\|>|\s)|<\|start_header_id\|>\s*\w+\s*<\|end_header_id\|>
+|<start_of_turn>\s*\w+\s|<\|(?:user|assistant|system|tool|model)\|>|<｜(?:User|Assistant)｜>
+|(?:<\|start\|>\s*\w+)?(?:<\|channel\|>\w+)?<\|message\|>|<\|START_OF_TURN_TOKEN\|><\|\w+_TOKEN\|>
+|\[/?INST\]|^\#\#\#[ ](?:Instruction|Input|Response|Assistant|User|System):[ \t]*$""",
+    re.MULTILINE | re.VERBOSE,
+)
+"""What a chat template writes before a message."""
+_HEAD_LINE = re.compile(r"^(?:system|user|assistant|model)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_HEAD_COLON = re.compile(r"(?:^|(?<=\s)|(?<=>))(?:Human|USER|User|ASSISTANT|Assistant):(?:[ \t]+|$)", re.MULTILINE)
+"""The same of a template's string without its special tokens: roles on lines of their own, or before colons."""
+_OF_ANSWER = re.compile(r"assistant|model|chatbot|final|/inst|response", re.IGNORECASE)
+_OF_THOUGHT = re.compile(r"analysis|commentary")
+
+
+def parse_template(text: str) -> list[Message]:
+    """Return the messages of a text that begins as a chat template does; empty if it does not."""
     stripped = text.lstrip()
     begins = stripped.startswith(("### Instruction:", "Below is an instruction")) or _START.match(text)
-    answers = list(_ANSWER.finditer(text)) if begins or _QUESTION.match(stripped) else []
-    match = answers[-1] if answers else _PLAIN_TEMPLATE.match(text)
-    return text[match.end() :].lstrip() if match else text
+    kinds = ((_HEAD, begins), (_HEAD_LINE, False), (_HEAD_COLON, stripped.startswith("A chat between ")))
+    pattern = next((head for head, is_begun in kinds if is_begun or head.match(stripped)), _HEAD)
+    heads = list(pattern.finditer(text))
+    if not heads or (pattern is not _HEAD and not any(_OF_ANSWER.search(head[0]) for head in heads[1:])):
+        return []
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    said = [(_speaker(head[0]), text[head.end() : end]) for head, end in zip(heads, ends, strict=True)]
+    return [Message(speaker, content.lstrip()) for speaker, content in [("", text[: heads[0].start()]), *said]]
+
+
+def _speaker(head: str) -> str:
+    return "" if _OF_THOUGHT.search(head) else ASSISTANT if _OF_ANSWER.search(head) else USER
+
+
+def _without_template(text: str) -> str:
+    """Return what follows the last beginning of an answer, if the text begins as a chat template does."""
+    answers = [message.text for message in parse_template(text) if message.speaker == ASSISTANT]
+    return answers[-1] if answers else text
+
+
+def find_prompt(text: str) -> str | None:
+    """Return the contents before the last answer of a text that begins as a chat template does; None without one."""
+    messages = parse_template(text)
+    answers = [number for number, message in enumerate(messages) if message.speaker == ASSISTANT]
+    return _join_contents(messages[: answers[-1]]) if answers else None
+
+
+def unwrap_prompt(prompt: str) -> str:
+    """Return the contents of a prompt that is a chat template's string, without control tokens."""
+    return _join_contents(parse_template(prompt) or [Message(USER, prompt)])
+
+
+def _join_contents(messages: Sequence[Message]) -> str:
+    return "\n\n".join(filter(None, (_without_tokens(message.text).strip() for message in messages)))
 
 
 def _without_turns(text: str) -> str:
     """Return an answer without the turns that a model went on to write, after the token that ends its own."""
-    match = _QUESTION.search(text)
-    return text[: match.start()] if match and _END.search(text[: match.start()]) else text
+    heads = (head.start() for head in _HEAD.finditer(text) if _speaker(head[0]) == USER)
+    return next((text[:start] for start in heads if _END.search(text[:start])), text)
 
 
 def _without_tokens(text: str) -> str:
@@ -206,7 +239,7 @@ _TIMES = re.compile(r"\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->")
 _SUBTITLES = re.compile(rf"\s*(?:WEBVTT\b|(?:\d+\s*\n)?{_TIMES.pattern})")
 _MARKS = re.compile(r"</?[a-z][^>]*>|<\d[\d:.]*>|\{\\[^}]*\}", re.IGNORECASE)
 """Tags of type and of speakers, times inside of a line, and positions ({\\an8})."""
-_VOICE = re.compile(r"<v(?:\.\w+)* [^>]*>|</v>")
+_VOICE = re.compile(r"<v(?:\.\w+)* ([^>]*)>|</v>")
 _SPEAKER = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_(][\w.'’-]*){0,3}: (?=\S)")
 _REPEATED, _FEWEST_CUES = 0.3, 4
 """Share of the lines of captions from which they repeat the line before; fewest lines by which to tell."""
@@ -233,15 +266,29 @@ def _edit_cues(text: str, edit: Callable[[list[str]], Sequence[str | None]]) -> 
 def _without_speakers(text: str) -> str:
     def edit(lines: list[str]) -> list[str]:
         bare = [_VOICE.sub("", line) for line in lines]
-        names = [match[0] for line in bare if (match := _SPEAKER.match(line))]
-        is_transcript = len(names) >= max(_FEWEST_CUES, len(bare) / 2) and len(set(names)) <= len(names) / 2
-        return (
-            [_SPEAKER.sub("", line, count=1) if _SPEAKER.match(line) else line for line in bare]
-            if is_transcript
-            else bare
-        )
+        return [_SPEAKER.sub("", line, count=1) for line in bare] if _is_transcript(bare) else bare
 
     return _edit_cues(text, edit)
+
+
+def _is_transcript(lines: Sequence[str]) -> bool:
+    """Return whether lines begin with names of speakers, most of which come again."""
+    names = [match[0] for line in lines if (match := _SPEAKER.match(line))]
+    return len(names) >= max(_FEWEST_CUES, len(lines) / 2) and len(set(names)) <= len(names) / 2
+
+
+def read_transcript(text: str) -> list[Message]:
+    """Return what speakers say in subtitles, or in lines that begin with their names; empty if these are absent."""
+    lines = _without_repeats(text).split("\n")
+    lines = [lines[number] for number in _cues("\n".join(lines))] or [line for line in lines if line.strip()]
+    has_names = _is_transcript(lines)
+    said = list[Message]()
+    for line in lines:
+        voice, name = _VOICE.search(line), _SPEAKER.match(line) if has_names else None
+        if voice or name or said:
+            speaker = voice[1] if voice else name[0][:-2] if name else said[-1].speaker
+            said.append(Message(speaker, _MARKS.sub("", line[name.end() :] if name else line).strip()))
+    return said
 
 
 def _without_repeats(text: str) -> str:
@@ -301,6 +348,21 @@ _ATTRIBUTES = _cut("{", r"[ \t]*\{[#.][^{}\n]*\}[ \t]*$|(?<=\))\{[\w-]+=\"[^{}]*
 _DIVISION = _cut("", r"^[ \t]*(?::{3,}.*|</?div\b[^>\n]*>)[ \t]*(?:\n|\Z)")
 _CITATION = _cut("[", r"[^\S\n]?\[-?@[\w:.-]+(?:[;,][^\]\n]*)?\]")
 _DOTALL = re.DOTALL | re.MULTILINE
+_WIKI_NOTE = _cut(
+    "", r"!\[\[[^\[\]\n]*\]\]|\[\[(?:File|Image|Category):[^\[\]\n]*\]\]|(?<!\S)%%.*?%%(?!\S)", "", re.DOTALL
+)
+_WIKI_LINK = _cut("[[", r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]", r"\1")
+_BLOCK_TAG = re.compile(r"</(?:p|h[1-6]|li|blockquote|pre|tr)>|<br ?/?>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][a-z0-9]*(?: [^<>]*)?/?>", re.IGNORECASE)
+
+
+def _without_html(text: str) -> str:
+    """Return a text in HTML without its tags; tags that a text without paragraphs in HTML speaks about stay."""
+    return unescape(_TAG.sub("", _BLOCK_TAG.sub("\n\n", text))) if _HTML.match(text) else text
+
+
+_HTML = re.compile(r"\s*<(?:p|h[1-6]|div|blockquote)(?: [^<>]*)?>", re.IGNORECASE)
+"""Beginning of a text in HTML."""
 _LICENCE = _cut("PROJECT GUTENBERG", r"^(?:\*\*\* ?)?END OF TH\w+ PROJECT GUTENBERG EBOOK.*", "", _DOTALL)
 _HEADER = _cut("PROJECT GUTENBERG", r"\A.*?^\*\*\* ?START OF TH\w+ PROJECT GUTENBERG EBOOK.*?\*\*\*", "", _DOTALL)
 _THOUGHTS = _cut(
@@ -308,6 +370,20 @@ _THOUGHTS = _cut(
 )
 _END_OF_THOUGHTS = _cut("</think>", r"\A(?:(?!<think>).)*?</think>", "", re.DOTALL)
 """The end alone: chat templates write the beginning into the prompt."""
+
+_WORD = r"[^\W\u3040-\u30ff\u4e00-\u9fff]"
+"""Character of a word in a script with spaces: there, an asterisk inside a word is no mark."""
+_EMPHASIS = re.compile(
+    rf"(?s:(?P<code>```.*?```|`[^`]+`))|(?<!{_WORD})(?<![*\\])(?P<star>\*{{1,3}})(?=[^\s*])(?P<starred>[^*\n]+)"
+    rf"(?<!\s)(?P=star)(?!\*|{_WORD})|(?<![\w\\])(?P<line>_{{1,3}})(?=[^\s_])(?P<lined>[^_\n]+)(?<!\s)(?P=line)(?!\w)"
+)
+
+
+def _without_emphasis(text: str) -> str:
+    """Return a text without the marks of bold and italic type, those inside of others included; code stays."""
+    plain = _EMPHASIS.sub(lambda match: match["code"] or match["starred"] or match["lined"], text)
+    return text if plain == text else _without_emphasis(plain)
+
 
 WRAPPERS = (
     Wrapper("a message in JSON around the text", _without_json, '`{"role": "assistant", "content": …}`'),
@@ -341,6 +417,12 @@ WRAPPERS = (
         lambda text: _CITATION(_DIVISION(_ATTRIBUTES(_SPAN(text)))),
         "`::: {.class}`, `<div>`, `[@key]`",
     ),
+    Wrapper("tags of HTML", _without_html, "`<p>…</p>`, `&amp;` in texts that begin with a paragraph in HTML"),
+    Wrapper(
+        "links, files and comments of wikis",
+        lambda text: _WIKI_LINK(_WIKI_NOTE(text)),
+        "`[[page|words]]`, `![[file]]`, `%%…%%`",
+    ),
     Wrapper("images in Markdown", _cut("![", r"!\[[^\]\n]*\]\([^)\n]*\)[ \t]*"), "`![…](…)`"),
     Wrapper(
         "footnotes in Markdown",
@@ -351,3 +433,12 @@ WRAPPERS = (
     Wrapper("addresses of links in Markdown", lambda text: _ADDRESS(_LINK(text)), "`[words](address)`"),
 )
 """All kinds, in the order in which they are taken off."""
+MARKS = (
+    Wrapper(
+        "thematic breaks in Markdown",
+        _cut("", r"^[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})(?:\n|\Z)"),
+        "`---`, `* * *`",
+    ),
+    Wrapper("marks of bold and italic type in Markdown", _without_emphasis, "`**bold**`, `_italic_`"),
+)
+"""Kinds that are taken off sections, since the lines of headings have such marks, too."""

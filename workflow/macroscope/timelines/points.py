@@ -2,16 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from macroscope.errors import MacroscopeError
+from macroscope.phrases import order_by_numbers
 from macroscope.runs.results import Results, find_run
 
 _RESULTS = "results"
 _LAST_NUMBER = re.compile(r"(\d+)\D*$")
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,13 @@ def positions(names: Sequence[str]) -> list[int]:
     return numbers if is_increasing else list(range(len(names)))
 
 
-def order_systems(names: Iterable[str]) -> list[str]:
-    """Return names in their order; if they differ in their numbers alone, by these: step-900 before step-1000."""
-    numbers = {name: [int(digits) for digits in _DIGITS.findall(name)] for name in names}
-    differ_in_numbers = len({_DIGITS.sub("0", name) for name in numbers}) == 1
-    return sorted(numbers, key=numbers.__getitem__) if differ_in_numbers else list(numbers)
-
-
 def _read(argument: str) -> Iterator[tuple[str, str, Results, str]]:
     """Yield (name or "", folder, run, system) of the points of an argument."""
     name, sign, rest = argument.partition("=")
     has_name = bool(sign) and not Path(argument).exists()
     folder = rest if has_name else argument
     run, chosen = find_run(folder)
-    systems = [chosen] if chosen else order_systems(_list_judged(run))
+    systems = [chosen] if chosen else order_by_numbers(_list_judged(run))
     if has_name and len(systems) != 1:
         raise MacroscopeError(f"{argument}: one name for {len(systems)} systems; give one: NAME=FOLDER:SYSTEM")
     if not systems:

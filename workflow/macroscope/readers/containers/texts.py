@@ -44,18 +44,18 @@ def _read_chat(path: Path) -> NumberedRows:
     for number, line in read_numbered_lines(path):
         if match := _DATE.match(line):
             if beginning:
-                yield beginning, {"text": _text_of_message(lines)}
+                yield beginning, _message(lines)
             beginning, lines = number, [line[match.end() :]]
         elif beginning:
             lines.append(line)
     if beginning:
-        yield beginning, {"text": _text_of_message(lines)}
+        yield beginning, _message(lines)
 
 
-def _text_of_message(lines: list[str]) -> str | None:
+def _message(lines: list[str]) -> dict[str, Any]:
     name = _AUTHOR.match(lines[0])
     text = "\n".join([lines[0][name.end() :], *lines[1:]]).strip() if name else ""
-    return None if _NO_TEXT.match(text) else text
+    return {"text": None if _NO_TEXT.match(text) else text, "author": name[0].strip(": ") if name else ""}
 
 
 LINE, BLANK_LINE = "line", "blank-line"

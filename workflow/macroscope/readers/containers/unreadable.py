@@ -55,7 +55,33 @@ KINDS = (
         (b"<mediawiki",),
         advice="a config for `macroscope run` names it as a corpus: {{source: wikipedia, files: [{file}]}}",
     ),
-    _Kind("XML", (".xml",), (b"<?xml",), advice="write the texts as JSON Lines"),
+    _Kind(
+        "a text in TEI",
+        (),
+        (b"<tei",),
+        "xmlstarlet sel -t -m '//_:body//_:p|//_:body//_:l' -v 'normalize-space(.)' -n -n {file} > {stem}.txt",
+    ),
+    _Kind(
+        "XML",
+        (".xml",),
+        (b"<?xml",),
+        "python -c \"import sys, pandas; pandas.read_xml(sys.argv[1], parser='etree').to_json(sys.argv[2],"
+        " orient='records', lines=True)\" {file} {stem}.jsonl",
+    ),
+    _Kind(
+        "text of Common Crawl",
+        (".wet",),
+        (b"warc/1.",),
+        "sed -E '/^(WARC|Content)-[A-Za-z-]+: /d; s/\\r$//' {file} > {stem}.txt",
+        " and give ⟨separator=WARC/1.0⟩",
+    ),
+    _Kind(
+        "a treebank in CoNLL-U",
+        (".conllu",),
+        (),
+        "sed -n 's/^# newdoc.*//p; s/^# text = //p' {file} > {stem}.txt",
+        " and give ⟨separator=blank-line⟩",
+    ),
     _Kind("YAML", (".yaml", ".yml"), advice="write it as JSON"),
     _Kind(
         "an SQLite database",
@@ -87,8 +113,8 @@ def describe_unreadable(path: Path, beginning: bytes) -> str:
     if kind is None:
         return f"{path.name} looks like plain text: call it {path.name}.txt" if _is_text(beginning) else ""
     file, stem = shlex.quote(path.name), shlex.quote(path.stem)
-    command = f"convert it first, for example with `{kind.command}`"
-    what = (kind.advice or command).format(file=file, stem=stem)
+    command = f"convert it first, for example with `{kind.command}`" if kind.command else ""
+    what = (command + kind.advice).format(file=file, stem=stem)
     return f"{path.name} is {kind.name}, which is not read; {what}"
 
 

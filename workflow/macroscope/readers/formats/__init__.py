@@ -11,24 +11,24 @@ from macroscope.readers.paths import get
 __all__ = ["FORMATS", "find_formats", "find_records", "list_chats"]
 
 
-def find_formats(records: Sequence[Fields]) -> list[Format]:
+def find_formats(records: Sequence[Fields], needs_answer: bool = True) -> list[Format]:
     """Return the formats that apply to the first record that has one, the one to use first; empty if none has.
 
     More than one means that the file is ambiguous, which the user must know. A chat in a field of any name is the last
-    of all, if there is one alone.
+    of all, if there is one alone, with an answer if one is needed.
     """
     for record in records:
         applicable = [fmt for fmt in FORMATS if fmt.applies(record)]
         if applicable:
             return applicable[:1] if applicable[0].is_certain else applicable
-    chats = list_chats(records)
+    chats = list_chats(records, needs_answer)
     return [replace(CHAT, name=f"chats ({name})", text=name) for name in chats] if len(chats) == 1 else []
 
 
-def list_chats(records: Sequence[Fields]) -> list[str]:
-    """List the fields of the first record that hold chats with an answer."""
-    chats = ((name, as_messages(value)) for record in records[:1] for name, value in record.items())
-    return [name for name, messages in chats if split_chat(messages).text]
+def list_chats(records: Sequence[Fields], needs_answer: bool = True) -> list[str]:
+    """List the fields of the first record that hold chats, with an answer if one is needed."""
+    chats = ((name, split_chat(as_messages(value))) for record in records[:1] for name, value in record.items())
+    return [name for name, chat in chats if (chat.text if needs_answer else len(chat.messages) > 1)]
 
 
 def find_records(content: Mapping[str, object]) -> Sequence[object] | None:

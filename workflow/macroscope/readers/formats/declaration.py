@@ -5,7 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from macroscope.readers.messages import Turn, as_messages, content_of, split_chat, transcript_of
+from macroscope.readers.messages import (
+    ASSISTANT,
+    USER,
+    Message,
+    Turn,
+    as_messages,
+    content_of,
+    split_chat,
+    transcript_of,
+)
 from macroscope.readers.paths import as_list, get, is_value, look_up
 
 Fields = Mapping[str, Any]
@@ -39,6 +48,8 @@ class Answer:
         Kind of the text if its format does not count it as anybody's, for the counts of what was left out; else empty.
     is_cut
         Whether the text was cut at a limit; None if the record does not say.
+    messages
+        The conversation that ends with the text, or that has it, if the record has one.
     """
 
     text: Any
@@ -49,6 +60,7 @@ class Answer:
     fields: Fields = field(default_factory=dict)
     left_out: str = ""
     is_cut: bool | None = None
+    messages: Sequence[Message] = ()
 
 
 @dataclass(frozen=True)
@@ -183,27 +195,46 @@ def _read(fmt: Format, record: Fields) -> Iterator[Answer]:
         pieces = [turn.text.strip() if fmt.join else turn.text for _, turn in turns if isinstance(turn.text, str)]
         turns = [(0, Turn(None, fmt.join.join(pieces) or None, None))]
     turns = turns or [(0, Turn(None, None, None))]
-    prompt = "\n\n".join(filter(None, (transcript_of(get(record, path)) for path in fmt.prompt.split()))) or None
+    asked = [one_of_each(get(record, path), len(turns)) for path in fmt.prompt.split()]
     models = [get(record, path) for path in fmt.model.split()]
     if len(models) == 1 and isinstance(models[0], list) and len(models[0]) == len(turns):  # one of each text in a list
         models, turns = models[0], [(number, turn) for number, (_, turn) in enumerate(turns)]
-    left_out = fmt.others if fmt.only and not _has_mark(record, fmt.only) else ""
+    left_out = fmt.others if fmt.only and not has_marks(record, fmt.only) else ""
     cut = read_cut(record, fmt.cut)
     for number, (place, turn) in enumerate(turns):
         is_human = (
-            (_has_mark(record, fmt.human) if "=" in fmt.human else fmt.texts[place] == fmt.human) if fmt.human else None
+            (has_marks(record, fmt.human) if "=" in fmt.human else fmt.texts[place] == fmt.human) if fmt.human else None
         )
         model = models[place if len(models) > 1 else 0] if models else None
+        prompts = [prompt[number] for prompt in asked]
         yield Answer(
             turn.text,
-            turn.prompt or prompt,
+            turn.prompt or "\n\n".join(filter(None, map(transcript_of, prompts))) or None,
             as_id(get(record, fmt.id)),
             None if is_human else as_name(model) or as_name(turn.model),
             is_human,
             further_fields(fmt, record),
             left_out,
             cut[number if len(cut) == len(turns) else 0] if cut else None,
+            turn.messages or list_conversation(prompts, turn.text),
         )
+
+
+def one_of_each(value: Any, number: int) -> list[Any]:
+    """Return a value for each of a record's texts: the items of a list of that many, or the same value."""
+    is_list = isinstance(value, list) and len(value) == number > 1 and not as_messages(value)
+    return value if is_list else [value] * number
+
+
+def list_conversation(prompts: Sequence[Any], text: Any) -> list[Message]:
+    """Return the messages of prompts, which the user says if they are no messages, and of the answer; none without."""
+    said = [
+        message
+        for prompt in prompts
+        for message in split_chat(as_messages(prompt)).messages or [Message(USER, transcript_of(prompt) or "")]
+        if message.text
+    ]
+    return [*said, Message(ASSISTANT, text)] if said and isinstance(text, str) else []
 
 
 def read_cut(record: Fields, path: str = _CUT) -> list[bool]:
@@ -215,8 +246,10 @@ def further_fields(fmt: Format, record: Fields) -> dict[str, Any]:
     """Return the further fields of a document that a record has, apart from its text and prompt."""
     taken = {*fmt.texts, *fmt.prompt.replace("|", " ").split()}
     named = [(name.partition("=")[0], name.rpartition("=")[2]) for name in fmt.fields.split()]
-    present = {name: record[field] for name, field in named if field in record and field not in taken}
-    return {name: str(value) if isinstance(value, bool) else value for name, value in present.items()}
+    present = {name: get(record, field) for name, field in named if field not in taken}
+    return {
+        name: str(value) if isinstance(value, bool) else value for name, value in present.items() if value is not None
+    }
 
 
 def turns_of(value: Any) -> list[Turn]:

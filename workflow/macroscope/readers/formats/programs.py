@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from macroscope.readers.formats.declaration import HUMAN, Answer, Fields, as_id, as_name, read_cut
+from macroscope.readers.formats.declaration import HUMAN, Answer, Fields, as_id, as_name, list_conversation, read_cut
 from macroscope.readers.messages import content_of, split_chat, transcript_of
 from macroscope.readers.paths import as_list, get
 
@@ -14,16 +14,17 @@ _MODELS = "model|model_name|model_id|generator"
 
 def read_document(record: Fields) -> Iterator[Answer]:
     """Return the text, or the sections, of a record in this project's own format."""
-    prompt, model = record.get("prompt"), as_name(get(record, _MODELS))
+    prompt, text, model = record.get("prompt"), record.get("text", ...), as_name(get(record, _MODELS))
     is_human = None if model is None else model == HUMAN
     yield Answer(
-        record.get("text", ...),
+        text,
         prompt if isinstance(prompt, str) else transcript_of(prompt) if isinstance(prompt, list) else None,
         record.get("id"),
         None if is_human else model,
         is_human,
         {name: record[name] for name in _OPTIONAL if name in record},
         is_cut=next(iter(read_cut(record)), None),
+        messages=list_conversation([prompt] if isinstance(prompt, str | list) else [], text),
     )
 
 
@@ -46,7 +47,9 @@ def read_lm_eval(record: Fields) -> Iterator[Answer]:
         generates = not request or any(isinstance(argument, dict) for argument in request)
         for response in as_list(of_request):
             if generates and isinstance(response, str):
-                yield Answer(response, transcript_of(request[0]) if request else None, as_id(record.get("doc_id")))
+                asked = request[:1]
+                prompt, messages = transcript_of(next(iter(asked), None)), list_conversation(asked, response)
+                yield Answer(response, prompt, as_id(record.get("doc_id")), messages=messages)
 
 
 def read_inspect(record: Fields) -> Iterator[Answer]:
@@ -54,11 +57,12 @@ def read_inspect(record: Fields) -> Iterator[Answer]:
     identifier, epoch = as_id(record.get("id")), record.get("epoch", 1)
     if identifier is not None and epoch != 1:
         identifier = f"{identifier}, epoch {epoch}"
-    prompt, model = transcript_of(record.get("input")), as_name(get(record, "output.model"))
+    asked, model = record.get("input"), as_name(get(record, "output.model"))
     choices = as_list(get(record, "output.choices")) or [get(record, "output")]
     for choice in choices:
         text = content_of(get(choice, "message.content|completion"))
-        yield Answer(text, prompt, identifier, model, is_cut=next(iter(read_cut(choice)), None))
+        is_cut, messages = next(iter(read_cut(choice)), None), list_conversation([asked], text)
+        yield Answer(text, transcript_of(asked), identifier, model, is_cut=is_cut, messages=messages)
 
 
 def read_older_lighteval(record: Fields) -> Iterator[Answer]:
@@ -107,7 +111,7 @@ def read_chatgpt(record: Fields) -> Iterator[Answer]:
     if not isinstance(mapping, Mapping):
         mapping = {}
     turn = split_chat(_branch(mapping, current if current in mapping else _last_leaf(mapping)))
-    yield Answer(turn.text, turn.prompt, as_id(get(record, "conversation_id|id")))
+    yield Answer(turn.text, turn.prompt, as_id(get(record, "conversation_id|id")), messages=turn.messages)
 
 
 def read_ultrachat(record: Fields) -> Iterator[Answer]:
@@ -115,4 +119,4 @@ def read_ultrachat(record: Fields) -> Iterator[Answer]:
     turns = as_list(record.get("data"))
     messages = [{"role": ("user", "assistant")[number % 2], "content": turn} for number, turn in enumerate(turns)]
     turn = split_chat(messages)
-    yield Answer(turn.text, turn.prompt, as_id(record.get("id")))
+    yield Answer(turn.text, turn.prompt, as_id(record.get("id")), messages=turn.messages)

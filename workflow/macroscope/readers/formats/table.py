@@ -10,7 +10,7 @@ from macroscope.files import RESOURCES
 from macroscope.readers.formats import programs
 from macroscope.readers.formats.declaration import Format
 
-_JOINS = {"": None, "nothing": "", "blank": " "}
+_JOINS = {"": None, "nothing": "", "blank": " ", "line": "\n"}
 _FLAGS = ("is_certain", "has_own_ids")
 
 
