@@ -5,7 +5,7 @@ from pathlib import Path
 
 from macroscope.readers.containers.unreadable import KINDS
 from macroscope.readers.formats import FORMATS
-from macroscope.readers.wrappers import WRAPPERS
+from macroscope.readers.wrappers import MARKS, WRAPPERS
 
 PAGE = Path(__file__).parent / "layouts.md"
 _INTRODUCTION = """\
@@ -26,7 +26,8 @@ chat is its last answer, and what is before it is the prompt.
 _WRAPPERS = """\
 ## Wrapping
 
-It is taken off each text, in this order, and counted in the profile. `--keep-wrappers` keeps it.
+It is taken off each text and each of `sections`, in this order, and counted in the profile; chat templates and control
+tokens off prompts, too. `--keep-wrappers` keeps all of it.
 """
 _CONVERSIONS = """\
 ## Files to convert
@@ -42,12 +43,12 @@ def layouts_page() -> str:
         for fmt in FORMATS
     ]
     columns = ("files of", "text", "prompt", "id", "model", "people's texts", "records read")
-    kinds = [(wrapper.name, wrapper.example) for wrapper in WRAPPERS]
+    kinds = [(wrapper.name, wrapper.example) for wrapper in (*WRAPPERS, *MARKS)]
     files = [
         (
             kind.name,
             _paths(" ".join(kind.suffixes)),
-            (kind.advice or f"`{kind.command}`").format(file="FILE", stem="NAME"),
+            ((f"`{kind.command}`" if kind.command else "") + kind.advice).format(file="FILE", stem="NAME"),
         )
         for kind in KINDS
     ]

@@ -13,7 +13,7 @@ from macroscope.documents import Document, Provenance
 from macroscope.options import Options, UserPath
 from macroscope.readers.selection import FieldNames, selection_of
 
-SOURCE = Source(options=":FilesCorpus", read=":read_files", version=2)
+SOURCE = Source(options=":FilesCorpus", read=":read_files", version=3)
 
 ONE_SECTION = Field(
     False,

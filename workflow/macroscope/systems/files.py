@@ -33,7 +33,7 @@ KIND = Kind(
             ":import_texts",
             inputs="files corpus system",
             options=f"files dataset splits {' '.join(TextsOptions.model_fields)}",
-            version=2,
+            version=3,
         ),
     },
 )

@@ -26,7 +26,7 @@ KIND = Kind(
             ":import_data_set",
             inputs="files corpus system",
             options="folder name revision configuration split columns one_section",
-            version=2,
+            version=3,
         ),
     },
 )

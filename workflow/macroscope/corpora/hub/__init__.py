@@ -9,7 +9,7 @@ from macroscope.corpora.files import ONE_SECTION
 from macroscope.corpora.options import Corpus, TextFilters
 from macroscope.options import Options, UserPath
 
-SOURCE = Source(options=":HubCorpus", read="reading:read_hub", retrieve="retrieval:retrieve_data_set", version=2)
+SOURCE = Source(options=":HubCorpus", read="reading:read_hub", retrieve="retrieval:retrieve_data_set", version=3)
 
 DEFAULT = "default"
 """Folder name of the only configuration of a data set, or of the one called "default"."""
