@@ -11,7 +11,7 @@ PAGE = Path(__file__).parent / "layouts.md"
 _INTRODUCTION = """\
 # Layouts of files
 
-<!-- Written by `make docs` from resources/formats.csv and workflow/macroscope/readers; do not edit. -->
+<!-- Written by `make docs` from formats.csv, unreadable.yaml and wrapping.yaml in resources; do not edit. -->
 
 `macroscope criticize` recognizes [your own texts](../own-texts.md) by their content, and prints what it takes as what.
 `--text-field`, `--prompt-field`, `--id-field` and `--model-field` overrule this table.
@@ -46,9 +46,9 @@ def layouts_page() -> str:
     kinds = [(wrapper.name, wrapper.example) for wrapper in (*WRAPPERS, *MARKS)]
     files = [
         (
-            kind.name,
-            _paths(" ".join(kind.suffixes)),
-            ((f"`{kind.command}`" if kind.command else "") + kind.advice).format(file="FILE", stem="NAME"),
+            kind["name"],
+            _paths(" ".join(kind["suffixes"])),
+            ((f"`{kind['command']}`" if kind["command"] else "") + kind["advice"]).format(file="FILE", stem="NAME"),
         )
         for kind in KINDS
     ]

@@ -7,9 +7,11 @@ import pytest
 from macroscope.documents import Provenance
 from macroscope.files import REPOSITORY
 from macroscope.readers.headings import BEFORE_TITLE, BOLD, MARKDOWN, MEDIAWIKI, NONE, split_sections
+from macroscope.readers.markup import LONGEST_PREAMBLE
 from macroscope.readers.reading import read_user_documents
-from macroscope.readers.wrappers import FENCE, FRONT_MATTER, LONGEST_PREAMBLE, REASONING, unwrap
+from macroscope.readers.wrappers import unwrap
 
+REASONING, FENCE, FRONT_MATTER = "a reasoning block (<think>)", "an outer code fence", "YAML front matter"
 BODY = "## Early years\nIt was built.\n\n## Decline\nIt fell."
 ARTICLE = f"# The Old Mill\n\n{BODY}"
 SECTIONS = [("Early years", "It was built."), ("Decline", "It fell.")]

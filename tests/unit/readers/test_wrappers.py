@@ -5,9 +5,10 @@ import json
 import pytest
 
 from macroscope.documents import Provenance
+from macroscope.readers.plain_text import is_tokenised
 from macroscope.readers.reading import describe_said, read_user_documents
 from macroscope.readers.selection import Selection
-from macroscope.readers.wrappers import MARKS, WRAPPERS, is_tokenised, unwrap
+from macroscope.readers.wrappers import MARKS, WRAPPERS, unwrap
 
 TEXT = "A fox ran, as foxes do.\n\nIt rained all night."
 LINES = [sentence for sentence in "A fox ran.|It rained.|Nobody came.|The bell rang.|It was late.".split("|")]

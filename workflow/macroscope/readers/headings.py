@@ -8,8 +8,8 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 from macroscope.documents import Section
+from macroscope.readers.markup import is_preamble
 from macroscope.readers.plain_text import join_lines, tidy
-from macroscope.readers.wrappers import is_preamble
 
 LEAD = "abstract"
 """Title of the text between a document's title, or its beginning, and the first heading of a section."""
@@ -82,7 +82,7 @@ def split_sections(text: str) -> SplitText:
 
     If lines are headings, the level of the first heading splits the text. If all other headings are deeper than the
     first, that is the document's title, and the highest level of the others splits; a few words before the title are
-    taken off (`wrappers.is_preamble`). Deeper headings stay as lines of their sections. Other text before the first
+    taken off (`markup.is_preamble`). Deeper headings stay as lines of their sections. Other text before the first
     heading is the lead, with the title "abstract". Without headings, blocks between blank lines are sections without
     titles.
 

@@ -15,20 +15,12 @@ from macroscope.documents import SPLITS, Count, Document, Provenance, Section, k
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.typesetting import straighten
 from macroscope.readers.headings import NONE, SplitText, split_sections
-from macroscope.readers.plain_text import compose, join_hard_wraps, tidy
+from macroscope.readers.plain_text import BLANKS, compose, detokenize, is_tokenised, join_hard_wraps, tidy
 from macroscope.readers.selection import Selection
 from macroscope.readers.splits import assign_split
+from macroscope.readers.templates import find_prompt, mentions_tokens, unwrap_prompt
 from macroscope.readers.unique_ids import UniqueIds
-from macroscope.readers.wrappers import (
-    BLANKS,
-    MARKS,
-    detokenize,
-    find_prompt,
-    is_tokenised,
-    mentions_tokens,
-    unwrap,
-    unwrap_prompt,
-)
+from macroscope.readers.wrappers import MARKS, unwrap
 
 WITHOUT_TEXT = "document without text"
 """Name of the count of records without a text."""

@@ -129,3 +129,30 @@ def _is_within_paragraph(line: str, following: str) -> bool:
 def _first_word(line: str) -> int:
     """Return the length of the first word of a line."""
     return len(line.split(maxsplit=1)[0])
+
+
+_TOKENISED = re.compile(r"(?<=\w) ([.,])(?=\s|$)")
+_ATTACHED = re.compile(r"(?<=\w)[.,](?=\s|$)")
+_FEWEST_BLANKS = 3
+
+
+def is_tokenised(text: str) -> bool:
+    """Return whether most commas and full stops of a text stand after a blank."""
+    blanks = len(_TOKENISED.findall(text))
+    return blanks >= _FEWEST_BLANKS and blanks > len(_ATTACHED.findall(text))
+
+
+BLANKS = "blanks before punctuation, as in tokenised text"
+_DETOKENIZE = (
+    (re.compile(r"(?<=\S) +([.,;:!?…)\]}”’])"), r"\1"),
+    (re.compile(r"([(\[{“]) +"), r"\1"),
+    (re.compile(r" (n't|'(?:s|m|d|re|ve|ll))\b", re.IGNORECASE), r"\1"),
+    (re.compile(r"(?<!\S)(?:\"|``|'') (.+?) (?:\"|'')(?!\S)"), r'"\1"'),
+)
+
+
+def detokenize(text: str) -> str:
+    """Return a tokenised text without the blanks before punctuation and inside of quotation marks."""
+    for pattern, by in _DETOKENIZE if is_tokenised(text) else ():
+        text = pattern.sub(by, text)
+    return text
