@@ -35,7 +35,7 @@ def demo(
 ) -> None:
     """Run a demonstration on real and simulated texts.
 
-    A language model continues passages of Wikipedia, and every critic is checked on simulated corpora. It takes about 7
+    A language model continues passages of Wikipedia, and every critic is checked on simulated corpora. It takes about 5
     minutes. Text and model come from the package index; without it, the checks alone are run.
 
     Further arguments are those of snakemake, such as --cores 4.
