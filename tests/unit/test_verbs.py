@@ -50,6 +50,20 @@ def test_users_verbs_come_before_those_of_developers(command):
     assert "--log FILE" in said
 
 
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["criticize", "real.jsonl", "mine.jsonl"], "--candidate or --reference"),
+        (["rank", "--candidate", "a.jsonl", "b.jsonl"], "--candidate or --reference"),
+        (["run", "mine.yaml"], "--config"),
+    ],
+)
+def test_files_without_an_option_are_refused_with_the_options_that_name_them(command, arguments, options):
+    status, _, said = command(*arguments)
+    file = arguments[1] if options == "--config" or arguments[1].endswith("jsonl") else "b.jsonl"
+    assert (status, f"{file}: each file needs an option before it, {options};" in said) == (2, True)
+
+
 @pytest.mark.parametrize("group", ["human", "critics", "corpora", "statistics"])
 def test_the_sentence_beside_a_verb_is_whole_and_users_come_first(command, group):
     _, said, _ = command(group, "--help")

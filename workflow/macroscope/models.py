@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import os
 import re
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -100,9 +101,10 @@ def require_encoder(name: str) -> None:
     if name in _registry():
         if "hub" not in _registry()[name]:
             raise UsageError(f"the encoder {name!r} has no pretrained weights; give one that has them, such as minilm")
-    elif _find_local(name) is None and not _ON_HUB.fullmatch(name):
+    elif _find_local(name) is None and (os.path.exists(name) or not _ON_HUB.fullmatch(name)):
         raise UsageError(
-            f"the encoder {name!r}: no such folder; give one, a name in resources/models.yaml, or one on Hugging Face"
+            f"the encoder {name!r}: neither a folder nor a GGUF file; give one, a name in resources/models.yaml, or one"
+            " on Hugging Face"
         )
 
 

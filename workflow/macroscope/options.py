@@ -118,9 +118,17 @@ _AS_GIVEN = "as given"
 """Context of a validation of options that a user gave to a command or a function, and not in a config."""
 
 
+MUST_EXIST = "must exist"
+"""Context of a validation of a config whose files are on this machine, relative to the current folder."""
+
+
 def make_absolute(path: str, info: ValidationInfo) -> str:
     """Return the absolute path of a file or folder that a user gave to a command or a function; others as they are."""
-    return os.path.abspath(path) if info.context == _AS_GIVEN and os.path.exists(path) else path
+    if os.path.exists(path):
+        return os.path.abspath(path) if info.context == _AS_GIVEN else path
+    if info.context == MUST_EXIST:
+        raise ValueError(f"no such file or folder: {path}; put it into {os.getcwd()}, or change the path")
+    return path
 
 
 UserPath = Annotated[str, AfterValidator(require_usable), AfterValidator(make_absolute)]

@@ -44,6 +44,13 @@ if workflow.is_main_process and workflow.global_resources["_nodes"].value is Non
 
 if workflow.is_main_process and (note := plan.planning_note()):
     print(note, file=sys.stderr)
+if workflow.is_main_process and {"params", "--rerun-triggers"} & {*sys.argv} == {
+    "--rerun-triggers"
+}:
+    print(
+        "--rerun-triggers without 'params': jobs that failed, or whose options changed, are not run again; add it",
+        file=sys.stderr,
+    )
 
 BEGAN = time.time()
 """Start in seconds since the epoch; older logs are those of earlier calls."""

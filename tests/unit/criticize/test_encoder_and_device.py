@@ -49,7 +49,8 @@ def test_relative_folders_in_the_options_of_a_critic_become_absolute(folder):
     ("requested", "encoder", "message"),
     [
         (["tendencies"], "minilm", "without effect, since tendencies has none"),
-        ([], "./none", "no such folder"),
+        ([], "./none", "neither a folder nor a GGUF file"),
+        ([], "/dev/null", "neither a folder nor a GGUF file"),
         ([], "tiny-gpt2", "no pretrained weights"),
     ],
 )

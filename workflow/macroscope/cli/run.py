@@ -24,8 +24,10 @@ def run(
     """
     from macroscope.config.schema import load_config
     from macroscope.execution.snakemake_command import run_snakemake
+    from macroscope.options import MUST_EXIST
 
-    load_config(config)  # reports its errors before Snakemake begins
+    is_elsewhere = any(word.startswith(("--directory", "-d", "--default-storage")) for word in context.args)
+    load_config(config, None if is_elsewhere else MUST_EXIST)  # reports its errors before Snakemake begins
     raise typer.Exit(run_snakemake(config, context.args))
 
 

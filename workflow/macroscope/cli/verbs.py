@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from macroscope import __version__
+from macroscope.errors import UsageError
 from macroscope.extras import DISTRIBUTION, describe_clash
 from macroscope.files import REPOSITORY
 from macroscope.printing import print_json
@@ -40,6 +41,24 @@ class Verbs(TyperGroup):
         if command is not None:
             name_types(command, command.params)
         return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the verb that arguments name, and its arguments; refuse files without an option before them."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if isinstance(command, TyperGroup) or command is None or command.allow_extra_args:
+            return name, command, rest
+        files = [
+            each for each in command.params if each.metavar in ("FILE", "FOLDER") and each.param_type_name == "option"
+        ]
+        with command.context_class(command, info_name=name, parent=ctx, resilient_parsing=True) as empty:
+            unnamed = command.make_parser(empty).parse_args([*rest])[1]
+        is_argument = any(each.param_type_name == "argument" for each in command.params)
+        if unnamed and files and not is_argument and not ctx.resilient_parsing:
+            options = " or ".join(each.opts[0] for each in files if each.multiple) or files[0].opts[0]
+            raise UsageError(
+                f"{unnamed[0]}: each file needs an option before it, {options}; repeat it for several files"
+            )
+        return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb; take off the prefix of Pydantic that some versions of typer leave in sentences."""

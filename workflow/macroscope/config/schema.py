@@ -300,13 +300,18 @@ class Config(Options):
             raise ValueError(f"{place}: system '{system}' {obstacle}; leave it out there")
 
 
-def load_config(path: Path) -> Config:
-    """Read and check a config file."""
-    return parse_config(read_yaml(path), str(path))
+def load_config(path: Path, context: str | None = None) -> Config:
+    """Read and check a config file; see `parse_config`."""
+    return parse_config(read_yaml(path), str(path), context)
 
 
-def parse_config(raw: Any, where: str = "config") -> Config:
+def parse_config(raw: Any, where: str = "config", context: str | None = None) -> Config:
     """Check a config and fill in the defaults.
+
+    Parameters
+    ----------
+    context
+        `options.MUST_EXIST` to check that the user's files exist.
 
     Raises
     ------
@@ -317,7 +322,7 @@ def parse_config(raw: Any, where: str = "config") -> Config:
         what = "empty" if raw is None else f"a {type(raw).__name__}"
         raise MacroscopeError(f"{where}: a config has keys, such as 'corpora:', and this one is {what}")
     try:
-        return Config.model_validate(raw)
+        return Config.model_validate(raw, context=context)
     except ValidationError as error:
         raise MacroscopeError("; ".join(f"{where}: {_sentence(e)}" for e in error.errors())) from None
     except UnicodeEncodeError as error:  # in a message that quotes the value

@@ -53,7 +53,7 @@ CRITIC = Critic(
             "use the names of persons less consistently",
             "use the names of persons more consistently",
             "above",
-            numbers="log odds of confused names {value} against {real}",
+            numbers="score for exchanged names {value} against {real}",
         ),
     },
     plan="plan:ResolverPlan",
