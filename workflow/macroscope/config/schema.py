@@ -306,12 +306,7 @@ def load_config(path: Path, context: str | None = None) -> Config:
 
 
 def parse_config(raw: Any, where: str = "config", context: str | None = None) -> Config:
-    """Check a config and fill in the defaults.
-
-    Parameters
-    ----------
-    context
-        `options.MUST_EXIST` to check that the user's files exist.
+    """Check a config and fill in the defaults; in the context `options.MUST_EXIST`, the user's files, too.
 
     Raises
     ------
