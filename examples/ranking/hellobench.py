@@ -25,7 +25,7 @@ from scipy.stats import spearmanr
 from macroscope.criticize.inputs import GivenFields
 from macroscope.critics.tendencies.features import compression_ratio
 from macroscope.natural_language.words import count_words, lower_case_words
-from macroscope.ranking import passages
+from macroscope.ranking import rank
 from macroscope.ranking.rank import rank
 from macroscope.statistics.monotony import COMPONENTS
 from macroscope.tables import read_csv

@@ -29,9 +29,9 @@ from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import fit, style
 from macroscope.reporting import figures as reporting
 from macroscope.reporting.correlation_figures import plot_correlations, plot_probabilities, plot_system_scores
-from macroscope.reporting.probabilities import COLUMNS, add_spread
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
 from macroscope.reporting.scorecard_figure import plot_scorecards
+from macroscope.reporting.tables import COLUMNS, add_spread
 from macroscope.sameness import page as sameness
 from macroscope.timelines import figure as timeline_figure
 

@@ -89,7 +89,7 @@ def test_the_report_is_made_without_it_and_the_next_call_tries_only_it(criticize
         find_run(str(results))
     fourth, _ = criticize(WORK)
     assert fourth.returncode == 0
-    assert find_run(str(results))[0].systems >= {"mine"}
+    assert find_run(str(results))[0].named_systems >= {"mine"}
 
 
 def test_a_critic_that_a_signal_ends_is_named_with_the_signal_and_the_log(criticize, tmp_path):

@@ -103,6 +103,12 @@ class Job:
         return list(self.modules(wildcards) if callable(self.modules) else self.modules)
 
     @property
+    def environment(self) -> str:
+        """Environment under conda, relative to the folder of the rules: only what needs PyTorch has one with it."""
+        needs_models = self.stage.model_option or "models" in self.extras
+        return f"../../envs/{'models' if needs_models else 'statistics'}.yaml"
+
+    @property
     def mem_mb(self) -> Function:
         """Resource function: the memory to request, in MB."""
         return _by_attempt(self.resources.megabytes)

@@ -19,7 +19,6 @@ try:
         require_folder(Path(folder))
     # The config's schema includes installed plug-ins, so a broken one ends these imports.
     from macroscope.plan import load_plan
-    from macroscope.plan.environments import environment
 
     for path in workflow.configfiles if IS_MAIN else ():
         read_yaml(path)  # reports repeated keys, of which Snakemake takes the last

@@ -56,7 +56,7 @@ for job in jobs:
         # Long jobs begin first: many others wait for them.
         priority: job.stage.minutes
         conda:
-            environment(job)
+            job.environment
         threads: job.resources.threads
         resources:
             mem_mb=job.mem_mb,

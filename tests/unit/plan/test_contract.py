@@ -139,6 +139,14 @@ def test_outputs_lie_below_their_room_and_no_two_jobs_write_the_same(plan):
     assert len(set(made)) == len(made)
 
 
+def test_only_jobs_of_what_needs_torch_have_an_environment_with_it(plan):
+    jobs = {job.name: job.environment.partition("envs/")[2] for job in plan.jobs()}
+    needs_models = {"finetune", "gather_samples", "project_coherence", "compare_topics", "embed_sentences"}
+    needs_none = {"project_tendencies", "compare_tendencies", "train_coreference", "train_languages", "train_ngram"}
+    assert {jobs[name] for name in needs_models} == {"models.yaml"}
+    assert {jobs[name] for name in needs_none} == {"statistics.yaml"}
+
+
 def test_checkpoints_of_no_two_jobs_are_the_same(plan):
     checkpoints = [
         word

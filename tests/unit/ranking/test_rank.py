@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields
 from macroscope.errors import MacroscopeError, UsageError
-from macroscope.ranking.passages import WORDS, compute_text_numbers, sentence_rhythm, split_passages
-from macroscope.ranking.rank import rank
+from macroscope.ranking.rank import WORDS, compute_text_numbers, rank, sentence_rhythm, split_passages
 from macroscope.statistics.monotony import Monotony, TextNumbers, limit_ranks, rank_systems
 
 

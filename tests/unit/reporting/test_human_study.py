@@ -8,7 +8,6 @@ from macroscope.config.human_judgements import HumanJudgements
 from macroscope.criticize.inputs import GivenFields
 from macroscope.critics import critics
 from macroscope.critics.attributions import Attribution, write_attributions
-from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
 from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
@@ -23,7 +22,14 @@ from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _plot_correlations
 from macroscope.reporting.html_blocks import Captions
 from macroscope.reporting.human import correlations_table, read_correlations
-from macroscope.reporting.human_documents import FILE, correlate_run, display_documents, documents_table
+from macroscope.reporting.human_documents import (
+    ATTRIBUTION_SCORE,
+    FILE,
+    correlate_run,
+    display_documents,
+    document_values,
+    documents_table,
+)
 from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from macroscope.tables import read_csv, write_csv

@@ -6,7 +6,7 @@ import pytest
 from macroscope.files import REPOSITORY
 from macroscope.plan import load_plan
 from macroscope.reporting.correlation_figures import plot_probabilities
-from macroscope.reporting.probabilities import add_spread, find_setting
+from macroscope.reporting.tables import add_spread, find_setting
 from macroscope.strict_yaml import read_yaml
 
 VALUES = {"small-1": 0.2, "small-2": 0.4, "small-3": 0.6, "large": 0.9}

@@ -240,7 +240,6 @@ def collect_titles(document: Document) -> set[str]:
 
 
 def drop_rare_titles(documents: Iterable[Measured], frequent: frozenset[str], count: Count) -> Iterator[Measured]:
-    """Drop the documents with a title that is not frequent."""
     for document, lengths in documents:
         if keep(count, collect_titles(document) <= frequent):
             yield document, lengths

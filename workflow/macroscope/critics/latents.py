@@ -240,7 +240,6 @@ def gather(shards_of_latents: Sequence[Path], output: Path) -> None:
 
 
 def copy_rows(path: Path, output: Path, is_chosen: NDArray[np.bool_]) -> None:
-    """Copy the chosen rows of a file of latents or scores, with its metadata, one row group at a time."""
     with open_latents(path) as file:
         schema = file.schema_arrow.with_metadata(file.metadata.metadata)
         with pq.ParquetWriter(output, schema, compression="zstd") as writer:

@@ -260,7 +260,6 @@ def check_cluster(arguments: Sequence[str]) -> list[str]:
 
 
 def read_requests(dry_run: str) -> list[Requests]:
-    """Return the different requests of the jobs in the output of a dry run, in its order."""
     return list(dict.fromkeys(_requests(rule, about) for rule, about in _JOB.findall(dry_run)))
 
 

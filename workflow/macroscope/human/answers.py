@@ -318,7 +318,6 @@ def _screen_annotators(key: dict[str, Any], questionnaire: Questionnaire, collec
 
 
 def _count_missing(key: dict[str, Any], newest: dict[str, Any], collected: CollectedAnswers) -> None:
-    """Count showings without an answer, by annotator."""
     for showing in key["showings"]:
         if showing["code"] not in newest:
             collected.excluded[showing["annotator"], "not begun or not submitted"] += 1

@@ -194,5 +194,4 @@ def remarks(answers: list[Answer], texts: dict[str, list[list[str]]]) -> pd.Data
 
 
 def _first(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the answers without those to repeated documents."""
     return table[~table["repeat"].astype(bool)]

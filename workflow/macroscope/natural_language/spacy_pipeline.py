@@ -41,7 +41,6 @@ _LINES = re.compile(r"[^\n]{1,100000}\n?|\n")
 
 
 def is_pipeline(language: str) -> bool:
-    """Return whether the name of a pipeline is given for the code of a language."""
     return language.startswith(PREFIX)
 
 

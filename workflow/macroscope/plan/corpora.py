@@ -150,7 +150,6 @@ class CorporaPlan:
         return alternatives(self._list_registered())
 
     def retrieved_folders(self) -> list[str]:
-        """Return the folders that files are retrieved to."""
         return [f"data/{name}" for name in (*self._list_registered(), *self.retrieving)]
 
     @staticmethod
@@ -202,5 +201,4 @@ class CorporaPlan:
         return as_json(corpus, corpus.extraction_options)
 
     def preparation_options(self, wildcards: Wildcards) -> str:
-        """Return the options of preparation."""
         return self.options(wildcards.corpus).model_dump_json()

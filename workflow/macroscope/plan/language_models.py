@@ -40,11 +40,9 @@ class LanguageModelsPlan:
         return self.systems[system].model_of(system)
 
     def has_model(self, system: str) -> bool:
-        """Return whether a system makes a language model."""
         return self.options(system) is not None and self.model_of(system) == system
 
     def is_trained(self, system: str) -> bool:
-        """Return whether a system trains its language model."""
         return self.has_model(system) and self._options(system).training is not None
 
     def is_ancestral(self, system: str) -> bool:

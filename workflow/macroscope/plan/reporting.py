@@ -231,11 +231,9 @@ class ReportingPlan:
     # ---- results of the critics ------------------------------------------------------------------------------------
 
     def shown_files(self, stage: str) -> list[str]:
-        """Return the files that a stage of reporting ("overview", "report") reads of all critics and corpora."""
         return sorted({file for critic, corpus in self.critics.chapters for file in self._shown(critic, corpus, stage)})
 
     def _critics_statistics(self) -> Iterator[str]:
-        """Yield every table of the critics' statistics."""
         for critic, corpus, system in self.critics.all_comparisons:
             declared = self.critics.declared(critic)
             if declared.scores:

@@ -94,7 +94,6 @@ class SentenceVectorsPlan:
 
     @cached_property
     def _encodings(self) -> dict[str, SentenceEncoding]:
-        """Return all encodings by name."""
         return {reading.encoding.name: reading.encoding for reading in self._readings.values()}
 
     @cached_property

@@ -70,7 +70,6 @@ class Contribution:
 
 
 def critic_page(critic: str, corpus: str) -> str:
-    """Return the name of the page of a critic on a corpus."""
     return f"critic.{critic.replace('.', '~')}.{corpus}"  # no name has "~"
 
 
@@ -157,7 +156,6 @@ def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterato
 
 
 def pairs_page(corpus: str) -> str:
-    """Return the name of the page of a corpus's pairs of systems."""
     return f"pairs.{corpus}"
 
 

@@ -102,7 +102,6 @@ def _describe_versions(baseline: str, candidate: str) -> str:
 def _compare_configs(
     corpus: str, baseline: Mapping[str, Any], candidate: Mapping[str, Any]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield differences in the configs of a corpus and of the control."""
     for group, name in (("corpora", corpus), ("systems", CONTROL)):
         sections = [dict(config[group].get(name) or {}) for config in (baseline, candidate)]
         for key, baseline_value, candidate_value in _compare_mappings(*sections):

@@ -103,5 +103,4 @@ def _language_items(critic: Critic, findings: Findings) -> list[ReportItem]:
 
 
 def select_rows(statistics: pd.DataFrame, critic: str, corpus: str) -> pd.DataFrame:
-    """Return the rows of a critic on a corpus."""
     return statistics[(statistics["critic"] == critic) & (statistics["corpus"] == corpus)]

@@ -70,7 +70,6 @@ class PairVerdict:
 
     @property
     def is_different(self) -> bool:
-        """Return whether the critic detects any difference between the two systems."""
         return self.verdict != NO_DIFFERENCE
 
 

@@ -182,11 +182,9 @@ class Scorecard:
         return max(int(cell["n_candidate"]) for cell in self.rows[system].values())
 
     def critics_with_verdict(self, system: str, verdict: Verdict) -> list[str]:
-        """Return the critics that give a system this verdict."""
         return [critic for critic, cell in self.rows[system].items() if cell["verdict"] == verdict]
 
     def systems_with_verdict(self, critic: str, verdict: Verdict) -> list[str]:
-        """Return the systems to which a critic gives this verdict, in the order of the rows."""
         return [system for system in self.systems if critic in self.critics_with_verdict(system, verdict)]
 
     @property

@@ -33,7 +33,6 @@ from macroscope.systems import kinds
 
 
 def chapters_with_warnings(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> set[ChapterKey]:
-    """Return the (critic, corpus) chapters for which the critic's report items carry a warning."""
     return {chapter for chapter, contributed in items.items() if any(item.warning for item in contributed)}
 
 

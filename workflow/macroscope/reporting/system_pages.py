@@ -60,7 +60,6 @@ class Evaluation:
 
     @property
     def differences_html(self) -> str:
-        """Return the clearest differences as an HTML table."""
         return html_table(differences_table(self.differences[:MOST_DIFFERENCES])) if self.differences else ""
 
     @property
@@ -70,7 +69,6 @@ class Evaluation:
 
     @property
     def n_hidden(self) -> int:
-        """Return the number of differences that are not shown."""
         return max(0, len(self.differences) - MOST_DIFFERENCES)
 
 
@@ -103,7 +101,6 @@ class SystemPage:
     example: Example | None
 
     def critics_with_verdict(self, verdict: Verdict) -> list[str]:
-        """Return the critics that give the system this verdict."""
         return [evaluation.critic for evaluation in self.evaluations if evaluation.cell["verdict"] == verdict]
 
     @property

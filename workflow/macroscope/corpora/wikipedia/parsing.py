@@ -141,7 +141,6 @@ def parse_block(
 def parse_pages(
     pages: list[bytes], hidden_prefixes: frozenset[str], language: str = "en", keep: Collection[str] = ()
 ) -> list[Page]:
-    """Parse `<page>` elements, in order."""
     return [parse_page(page, hidden_prefixes, language, keep) for page in pages]
 
 
@@ -215,7 +214,6 @@ C = TypeVar("C")
 
 
 def slow_kind(page_seconds: float) -> str:
-    """Return the name of the filter that drops pages slower than the limit."""
     return f"page slower than {page_seconds:g} s"
 
 

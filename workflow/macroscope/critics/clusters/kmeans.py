@@ -287,7 +287,6 @@ def _update_labels(
 def _measure(
     vectors: Vectors, centroids: Vectors, moves: Vectors, labels: Labels, distances: Vectors
 ) -> None:  # pragma: no cover - compiled
-    """Measure the distance of each vector to its centroid, if the centroid has moved."""
     for i in range(len(vectors)):
         if moves[labels[i]] > 0:
             distances[i] = np.sqrt(_square(vectors[i], centroids[labels[i]]))

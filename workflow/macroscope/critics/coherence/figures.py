@@ -182,7 +182,6 @@ def _order_types(table: pd.DataFrame) -> list[str]:
 
 
 def _spread_heights(names: list[str]) -> dict[str, float]:
-    """Spread names from top (1) to bottom (0)."""
     return {name: 1 - (i + 0.5) / len(names) for i, name in enumerate(names)}
 
 

@@ -213,7 +213,6 @@ def aggregate_counts(counts: Array, confusion: Array) -> Array:
 
 
 def write_confusion(path: Path, confusion: Array) -> None:
-    """Write a confusion matrix as JSON, rounded to six decimals."""
     write_json(path, np.round(confusion, 6).tolist())
 
 

@@ -190,7 +190,6 @@ def mark_mentions(
 
 
 def _read_chains_and_costs(latents: Path, prior: ChainPrior) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-    """Yield the row of the latents and the costs of the symbols of every document."""
     for table in (rows.to_pandas() for rows in stream_latents(latents, LATENTS)):
         chains = encode_chains(table, prior.index)
         costs = np.split(-prior.model.log_probabilities(chains), np.cumsum(chains.lengths)[:-1])

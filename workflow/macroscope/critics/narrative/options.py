@@ -236,7 +236,6 @@ class NarrativeOptions(PipelineOptions):
     )
 
     def detectors(self) -> dict[str, DetectorOptions]:
-        """Return all detectors by name, the judge first."""
         return {JUDGE: self.detector, **self.compared}
 
     def check(self, place: str, config: ConfigView) -> None:

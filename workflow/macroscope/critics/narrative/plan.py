@@ -178,5 +178,4 @@ class NarrativePlan(CriticPlan):
 
 
 def _by_task(job: StageJob, options: NarrativeOptions, stage: str, detectors: Iterable[str]) -> list[StageJob]:
-    """Return the jobs of a stage for detectors, of each task."""
     return [job.output(stage, task=task, detector=name) for task in options.tasks for name in detectors]

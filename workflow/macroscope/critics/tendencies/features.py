@@ -123,7 +123,6 @@ def _number_pairs(first: Integers, second: Integers) -> Integers:
 
 
 def _occur_again(numbers: Integers) -> NDArray[np.bool_]:
-    """Return a mask of the numbers that occur more than once."""
     return np.bincount(numbers)[numbers] > 1 if len(numbers) else np.zeros(0, dtype=bool)
 
 

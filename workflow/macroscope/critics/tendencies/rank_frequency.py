@@ -45,12 +45,10 @@ def fit_zipf(counts: ArrayLike) -> float:
 
 
 def zipf_law(s: float, ranks: ArrayLike) -> Array:
-    """Return P(rank = k) at the given ranks."""
     return np.asarray(ranks, dtype=float) ** -s / zeta(s)
 
 
 def zipf_cdf(s: float, ranks: int) -> Array:
-    """Return P(rank <= k) for k = 1 ... ranks."""
     return np.cumsum(zipf_law(s, np.arange(1, ranks + 1)))
 
 

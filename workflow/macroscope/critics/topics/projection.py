@@ -128,7 +128,6 @@ def _infer_latents(
 
 
 def _index_sentences(text: str, index: dict[str, int], tokenize: Tokenize, language: str) -> list[NDArray[np.int64]]:
-    """Return the indices of the words of the vocabulary in each sentence of a text."""
     return [
         np.array([index[word] for word in tokenize(sentence) if word in index], dtype=np.int64)
         for sentence in split_sentences(text, language)

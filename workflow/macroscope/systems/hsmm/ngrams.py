@@ -152,7 +152,6 @@ MOST_CELLS = 50_000_000
 
 
 def read_split_words(documents: Path, split: str) -> list[list[str]]:
-    """Read the texts of a split as lists of words."""
     return [split_words(text) for text in read_training_texts(documents, split, titles=False)]
 
 

@@ -302,7 +302,6 @@ def _make_sampler(model: NgramModel, options: NgramSystem) -> Sampler:
 def _generate(
     sampler: Sampler, words: list[str], count: int, rng: np.random.Generator
 ) -> Iterator[tuple[list[str], bool]]:
-    """Generate the words of texts, and whether each was cut off before its end."""
     for numbers in sampler.generate(count, rng):
         cut = bool(numbers[-1] != END)
         yield [words[number] for number in (numbers if cut else numbers[:-1])], cut

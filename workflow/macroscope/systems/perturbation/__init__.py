@@ -18,7 +18,6 @@ from macroscope.systems.perturbation import (  # noqa: F401 - they declare the d
     harmless,
     mentions,
     sentences,
-    times,
     whole_documents,
     words,
 )

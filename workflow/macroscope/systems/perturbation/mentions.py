@@ -130,7 +130,6 @@ def _find_capitalised(sentence: str) -> Iterator[str]:
 
 
 def _is_capitalised_by_position(sentence: str, start: int) -> bool:
-    """Check whether a word is capitalised because of its position."""
     # The reach is enough for the marks between two words, and avoids searching a long sentence once per name.
     return _BEGINNING.search(sentence, max(0, start - _REACH), start) is not None
 

@@ -155,7 +155,6 @@ def _is_silent(sample: Sample[ServerData]) -> bool:
 def _write_rows(
     samples: Iterable[Sample[ServerData]], requester: _Requester, writer: pq.ParquetWriter
 ) -> Iterator[Sample[ServerData]]:
-    """Yield the samples, and write the server's data about each valid one."""
     for batch in in_batches(samples, ROWS_AT_ONCE):
         rows = [requester.row(sample) for sample in batch if sample.sections]
         writer.write_table(pa.Table.from_pylist(rows, SCHEMA))
