@@ -9,7 +9,6 @@ so that prompts count equally. Three means over pairs of texts of two collection
 
 Each is a U-statistic of prompts; the jackknife leaves out one prompt of all collections at a time (Arvesen 1969). It is
 applied to square roots, since a similarity of rare features is the square of a share, or a share of few matches.
-Differences combine the intervals of their terms, with their correlation (MOVER; Zou and Donner 2008).
 
 Sums of vectors give the means, so that time and memory grow with the number of texts, not with that of their pairs.
 """
@@ -20,17 +19,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import stdtr, stdtrit
 
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
+from macroscope.statistics.jackknifed import (
+    JackknifedSquare,
+    estimate_jackknifed,
+    estimate_jackknifed_difference,
+)
 from macroscope.statistics.tidy import Estimate
 
 Array = NDArray[np.float64]
 
-MOST_ERRORS = 100.0
-"""Standard errors from 0 beyond which a p-value is not smaller."""
-_BISECTIONS = 40
 DIGITS = 12
 OTHER_PROMPTS, SAME_PROMPT, PROMPT_EFFECT = "other_prompts", "same_prompt", "prompt_effect"
 SELF_EXCESS, BETWEEN_EXCESS = "self_excess", "between_excess"
@@ -172,42 +172,6 @@ def estimate_excess(similarities: Similarities, system: int, real: int, confiden
     ]
 
 
-@dataclass(frozen=True)
-class _Jackknifed:
-    """A similarity by the jackknife of its square root: `values` has the value and those without each prompt."""
-
-    values: Array
-    fewest: int
-
-    @property
-    def value(self) -> float:
-        return float(self.values[0])
-
-    @property
-    def deviations(self) -> Array:
-        """Return the deviations of the square roots without each prompt."""
-        roots = np.sqrt(np.maximum(self.values, 0))
-        return np.asarray(roots[1:] - roots[0])
-
-    @property
-    def standard_error(self) -> float:
-        """Return the standard error of the square root.
-
-        That of no matches at all is not 0: it is at most that of the root of a share, 1 / (2 sqrt(prompts)).
-        """
-        if self.value <= 0:
-            return float(0.5 / np.sqrt(self.fewest))
-        return float(np.sqrt((self.fewest - 1) / self.fewest * (self.deviations**2).sum()))
-
-    def limits(self, t: float) -> tuple[float, float]:
-        """Return the ends of the interval of `t` standard errors."""
-        error = t * self.standard_error
-        root = np.sqrt(max(self.value, 0.0))
-        # (root - error)^2 and (root + error)^2, in a form whose rounding never leaves the value outside.
-        low = self.value - error * (2 * root - error) if error < root else 0.0
-        return float(low), float(self.value + error * (2 * root + error))
-
-
 def _estimate(name: str, values: Array, fewest: int, confidence: float) -> Estimate:
     """Estimate a similarity; Student's t has `fewest` - 1 degrees of freedom, the prompts of the smaller collection.
 
@@ -215,55 +179,17 @@ def _estimate(name: str, values: Array, fewest: int, confidence: float) -> Estim
     """
     if fewest < FEWEST_PROMPTS or np.isnan(values).any():
         return Estimate(name, float(values[0]))
-    t = float(stdtrit(fewest - 1, 0.5 + confidence / 2))
-    return Estimate(name, float(values[0]), *_Jackknifed(values, fewest).limits(t))
+    return estimate_jackknifed(name, JackknifedSquare(values, fewest), confidence)
 
 
 def _estimate_difference(
     name: str, first: Array, second: Array, fewest: int, confidence: float, is_tested: bool = True
 ) -> Estimate:
-    """Estimate a difference of two similarities of the same prompts.
-
-    The p-value is 1 minus the level of the interval that ends at 0, so that it never contradicts the interval.
-    """
-    value = float(first[0] - second[0])
+    """Estimate a difference of two similarities of the same prompts."""
     if fewest < FEWEST_PROMPTS or np.isnan(first).any() or np.isnan(second).any():
-        return Estimate(name, value)
-    terms = _Jackknifed(first, fewest), _Jackknifed(second, fewest)
-    low, high = _difference_limits(*terms, float(stdtrit(fewest - 1, 0.5 + confidence / 2)))
-    return Estimate(name, value, low, high, _test_difference(*terms) if is_tested else np.nan)
-
-
-def _difference_limits(first: _Jackknifed, second: _Jackknifed, t: float) -> tuple[float, float]:
-    """Return the interval of `t` standard errors of a difference (Zou and Donner 2008, for correlated terms)."""
-    (low, high), (low_second, high_second) = first.limits(t), second.limits(t)
-    correlation = _correlation(first.deviations, second.deviations)
-
-    def combine(of_first: float, of_second: float) -> float:
-        squares = of_first**2 + of_second**2 - 2 * correlation * of_first * of_second
-        return float(np.sqrt(max(squares, 0.0)))
-
-    value = first.value - second.value
-    return (
-        value - combine(first.value - low, high_second - second.value),
-        value + combine(high - first.value, second.value - low_second),
-    )
-
-
-def _test_difference(first: _Jackknifed, second: _Jackknifed) -> float:
-    """Return the p-value of a difference of 0: bisect for the number of standard errors at which the interval ends."""
-    value = first.value - second.value
-    least, most = 0.0, MOST_ERRORS
-    for _ in range(_BISECTIONS):
-        t = (least + most) / 2
-        low, high = _difference_limits(first, second, t)
-        least, most = (least, t) if low <= 0 <= high else (t, most)
-    return float(2 * stdtr(first.fewest - 1, -least)) if value else 1.0
-
-
-def _correlation(first: Array, second: Array) -> float:
-    scale = np.sqrt((first**2).sum() * (second**2).sum())
-    return float((first * second).sum() / scale) if scale > 0 else 0.0
+        return Estimate(name, float(first[0] - second[0]))
+    terms = JackknifedSquare(first, fewest), JackknifedSquare(second, fewest)
+    return estimate_jackknifed_difference(name, *terms, confidence, is_tested)
 
 
 def _mean_on_other_prompts(
