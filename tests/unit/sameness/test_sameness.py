@@ -11,9 +11,11 @@ from macroscope.errors import MacroscopeError
 from macroscope.sameness import texts as sameness_texts
 from macroscope.sameness.measure import REFERENCE, measure_sameness
 from macroscope.sameness.page import (
+    DIVERSITY,
     PAGE,
     PHRASES,
     TABLE,
+    describe_diversity,
     list_common_phrases,
     list_differing,
     list_first_phrases,
@@ -43,8 +45,8 @@ def write(path, seed, types=600, prompts=20, samples=1, ending="", prompt="promp
     return path
 
 
-def measure(reference, candidates, words=WORDS):
-    return measure_sameness(reference, candidates, GivenFields(), "en", words, 1)
+def measure(reference, candidates, words=WORDS, **options):
+    return measure_sameness(reference, candidates, GivenFields(), "en", words, 1, **options)
 
 
 def value(sameness, system, second, statistic, view="wording"):
@@ -56,6 +58,18 @@ def value(sameness, system, second, statistic, view="wording"):
         & (table["view"] == view)
     ]
     return rows.iloc[0]
+
+
+@pytest.fixture(autouse=True)
+def first_words(monkeypatch):
+    """Vectors of the first word, for speed: texts mean the same if they begin with the same word."""
+
+    def embed(texts, encoder, words, language):
+        first = [[document.text.split()[0] for document in each.documents] for each in texts]
+        names = sorted({word for each in first for word in each})
+        return [np.eye(len(names), dtype=np.float32)[[names.index(word) for word in each]] for each in first]
+
+    monkeypatch.setattr("macroscope.sameness.measure.embed_texts", embed)
 
 
 @pytest.fixture
@@ -105,6 +119,78 @@ def test_one_system_without_real_texts_has_a_page(files, tmp_path):
     assert sameness.table["p_value"].isna().all()
     assert list_differing(sameness).empty
     assert "phrase" in list_first_phrases(sameness)
+
+
+def diversity(sameness, system, scope, statistic, k, other=None):
+    table = sameness.diversity.table
+    keys = {"system": system, "other": other or system, "scope": scope, "statistic": statistic, "k": k}
+    rows = table[np.logical_and.reduce([table[name] == value for name, value in keys.items()])]
+    return rows[rows["quality"].isna()].iloc[0]
+
+
+def write_stories(path, prompts, beginnings, words=60):
+    """Write texts that begin with the given words, several of each prompt."""
+    with path.open("w") as file:
+        for n in range(prompts):
+            for k, beginning in enumerate(beginnings(n)):
+                text = f"{beginning} " + " ".join(f"w{n}x{k}x{i}" for i in range(words))
+                file.write(json.dumps({"id": f"{n}-{k}", "prompt": f"prompt {n}", "text": text}) + "\n")
+    return path
+
+
+def test_different_texts_are_counted_on_a_prompt_and_across(tmp_path):
+    tuned = write_stories(tmp_path / "tuned.jsonl", 20, lambda n: ["alike"] * 3 + [f"other{n}"])
+    free = write_stories(tmp_path / "free.jsonl", 20, lambda n: [f"a{n}", f"b{n}", f"c{n}", f"d{n}"])
+    sameness = measure([], [tuned, free])
+    assert diversity(sameness, "tuned", "same_prompt", "distinct_k", 4)["value"] == 2
+    assert diversity(sameness, "free", "same_prompt", "distinct_k", 4)["value"] == 4
+    # For k = 2, three of six pairs are equal.
+    assert diversity(sameness, "tuned", "same_prompt", "distinct_k", 2)["value"] == pytest.approx(1.5, abs=0.1)
+    assert diversity(sameness, "free", "other_prompts", "distinct_k", 10)["value"] == 10
+    assert diversity(sameness, "all systems", "across_systems", "distinct_k", 2)["value"] == 2
+    difference = diversity(sameness, "tuned", "same_prompt", "distinct_k_difference", 4, "free")
+    assert difference["value"] == -2
+    assert difference["p_adjusted"] < 0.001
+    (first, *_) = describe_diversity(sameness.diversity)
+    assert first.startswith("tuned has 2 fewer different texts than free among 4 texts of one prompt")
+
+
+def test_self_bleu_is_that_of_sacrebleu(tmp_path):
+    from sacrebleu import BLEU
+
+    path = write_stories(tmp_path / "mine.jsonl", 1, lambda n: ["one two", "one two three", "one"])
+    value = diversity(measure([], [path]), "mine", "same_prompt", "self_bleu", 3)["value"]
+    texts = [" ".join(json.loads(line)["text"].split()[:WORDS]) for line in path.read_text().splitlines()]
+    bleu = BLEU(effective_order=True)
+    expected = [bleu.sentence_score(text, [t for t in texts if t != text]).score for text in texts]
+    assert value == pytest.approx(np.mean(expected), abs=0.01)
+
+
+def test_good_texts_are_compared_by_themselves(tmp_path):
+    path = write_stories(tmp_path / "tuned.jsonl", 12, lambda n: ["alike", "alike", f"b{n}", f"c{n}"])
+    ratings = tmp_path / "ratings.csv"
+    rows = [f"tuned,{n}-{k},{score}" for n in range(12) for k, score in enumerate((1, 5, 4, 3))]
+    ratings.write_text("\n".join(["system,document,score", *rows]))
+    table = measure([], [path], ratings=str(ratings), quality=3).diversity.table
+    good = table[(table["quality"] == 3) & (table["scope"] == "same_prompt") & (table["statistic"] == "distinct_k")]
+    assert dict(zip(good["k"], good["value"], strict=True)) == {2: 2, 3: 3}
+    ratings.write_text("system,document,score\nanother,1,2")
+    with pytest.raises(MacroscopeError, match="no score of these texts"):
+        measure([], [path], ratings=str(ratings))
+
+
+def test_three_texts_of_fifty_words_have_numbers_and_a_page(tmp_path):
+    path = write_stories(tmp_path / "mine.jsonl", 1, lambda n: ["a", "b", "b"], words=49)
+    sameness = measure([], [path], None)
+    assert diversity(sameness, "mine", "same_prompt", "distinct_k", 3)["value"] == 2
+    write_page(sameness, tmp_path / "out")
+    assert "Among 3 texts of one prompt" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_one_prompt_has_intervals_over_its_texts(tmp_path):
+    path = write_stories(tmp_path / "mine.jsonl", 1, lambda n: "aaaaabbbbbcdefghijkl")
+    row = diversity(measure([], [path]), "mine", "same_prompt", "distinct_k", 5)
+    assert row["ci_low"] < row["value"] < row["ci_high"]
 
 
 def test_the_same_file_twice_is_as_similar_on_a_prompt_as_possible(files):
@@ -169,16 +255,8 @@ def test_short_texts_are_compared_by_the_words_that_nine_in_ten_have(files, capl
 def test_too_few_texts_are_a_short_error(tmp_path, prompts, words):
     path = write(tmp_path / "mine.jsonl", 1, prompts=prompts)
     number = prompts if words == WORDS else 0
-    with pytest.raises(
-        MacroscopeError, match=rf"mine: too few prompts with texts of {words} words or more \({number}\)"
-    ):
+    with pytest.raises(MacroscopeError, match=rf"mine: too few texts of {words} words or more \({number}\)"):
         measure([], [path], words)
-
-
-def test_many_texts_of_one_prompt_are_not_many_prompts(tmp_path):
-    path = write(tmp_path / "mine.jsonl", 1, prompts=1, samples=20)
-    with pytest.raises(MacroscopeError, match=r"mine: too few prompts .* \(1\)"):
-        measure([], [path])
 
 
 def test_prompts_beyond_the_largest_number_are_left_out_and_counted(files, monkeypatch):
@@ -194,7 +272,7 @@ def test_folders_of_others_are_not_replaced(tmp_path):
     with pytest.raises(MacroscopeError, match="holds other files"):
         require_replaceable_folder(tmp_path)
     require_replaceable_folder(tmp_path / "absent")
-    for name in (PAGE, TABLE, PHRASES, "within.svg"):
+    for name in (PAGE, TABLE, DIVERSITY, PHRASES, "within.svg"):
         (tmp_path / "earlier").mkdir(exist_ok=True)
         (tmp_path / "earlier" / name).touch()
     require_replaceable_folder(tmp_path / "earlier")

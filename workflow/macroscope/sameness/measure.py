@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,19 @@ from macroscope import __version__
 from macroscope.criticize.inputs import CORPUS, GivenFields
 from macroscope.criticize.reading import read_sides
 from macroscope.natural_language.words import lower_case_words
+from macroscope.sameness.diversity import (
+    CONFIDENCE,
+    ENCODER,
+    Diversity,
+    choose_threshold,
+    embed_texts,
+    find_good_texts,
+    measure_diversity,
+)
 from macroscope.sameness.phrases import COLUMNS as PHRASE_COLUMNS
 from macroscope.sameness.phrases import PROMPT, REAL, SYSTEM, Integers, find_phrases, join_words, take_words
 from macroscope.sameness.texts import MOST_WORDS, Texts, choose_texts, choose_words
-from macroscope.sameness.views import View, choose_views, make_vectors
+from macroscope.sameness.views import MEANING, View, as_features, choose_views, make_vectors
 from macroscope.statistics.p_values import holm
 from macroscope.statistics.similarity import (
     Similarities,
@@ -27,7 +36,6 @@ from macroscope.statistics.similarity import (
 from macroscope.statistics.tidy import Estimate
 
 log = logging.getLogger("macroscope")
-CONFIDENCE = 0.95
 REFERENCE = CORPUS
 """Name of the real texts in tables."""
 
@@ -58,6 +66,8 @@ class Sameness:
         Number of first words that are compared.
     given_away_by
         As in `criticize.reading.Sides`.
+    diversity
+        Diversity of k texts.
     """
 
     systems: Sequence[str]
@@ -69,6 +79,7 @@ class Sameness:
     texts: Sequence[Texts]
     words: int
     given_away_by: Mapping[str, str]
+    diversity: Diversity
 
     @property
     def has_real(self) -> bool:
@@ -83,8 +94,12 @@ def measure_sameness(
     language: str | None,
     words: int | None,
     seed: int,
+    encoder: str = ENCODER,
+    given_threshold: float | None = None,
+    ratings: str | None = None,
+    quality: float | None = None,
 ) -> Sameness:
-    """Measure how similar the texts of systems are, and which phrases they repeat.
+    """Measure how similar and how diverse the texts of systems are, and which phrases they repeat.
 
     Parameters
     ----------
@@ -96,12 +111,18 @@ def measure_sameness(
         Number of words at the beginning of a text that are compared; shorter texts are left out. None: that of
         `choose_words`.
     seed
-        Seed of the choice of prompts, if there are too many.
+        Seed of the choice of prompts, if there are too many, and of sets of texts.
+    encoder
+        Encoder of the meaning of texts.
+    given_threshold
+        Cosine above which two texts are not different; None: see `choose_threshold`.
+    ratings, quality
+        Table of scores of texts, and the smallest score of a good one; see `find_good_texts`. None: no ratings.
 
     Raises
     ------
     MacroscopeError
-        If a collection has too few prompts with texts of this length.
+        If a collection has too few texts of this length.
     """
     sides = read_sides(reference, candidates, given, language, is_reference_required=False)
     language, has_real = sides.language, bool(sides.real)
@@ -114,6 +135,10 @@ def measure_sameness(
     views = choose_views(language)
     number = 1 + max(int(each.prompts.max()) for each in texts)
     vectors = make_vectors(texts, views, words, language)
+    embedded = embed_texts(texts, encoder, words, language)
+    if embedded is not None:
+        views = [*views, MEANING]
+        vectors[MEANING.name] = [as_features(each) for each in embedded]
     similarities = {
         name: measure_similarities(
             [make_collection(matrix, each.prompts, number) for matrix, each in zip(matrices, texts, strict=True)]
@@ -121,7 +146,17 @@ def measure_sameness(
         for name, matrices in vectors.items()
     }
     systems = list(read)
-    signature = f"macroscope:{__version__}|sameness:2|words:{words}|language:{language}|seed:{seed}"
+    real = systems[-1] if has_real else None
+    threshold = None
+    if embedded is not None:
+        calibrating = (embedded[-1], texts[-1].prompts) if has_real else None
+        threshold = choose_threshold(calibrating, encoder) if given_threshold is None else (given_threshold, "as given")
+    good = None if ratings is None else find_good_texts(texts, real, ratings, quality)
+    diversity = measure_diversity(texts, embedded, real, threshold, good, words, language, seed)
+    signature = (
+        f"macroscope:{__version__}|sameness:3|words:{words}|language:{language}|seed:{seed}"
+        f"|encoder:{encoder if embedded else None}|threshold:{diversity.threshold}"
+    )
     phrases, tests = _find_all_phrases(texts, words, has_real)
     return Sameness(
         systems,
@@ -133,6 +168,7 @@ def measure_sameness(
         texts,
         words,
         sides.given_away_by,
+        replace(diversity, table=diversity.table.assign(signature=signature)),
     )
 
 

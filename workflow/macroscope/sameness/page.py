@@ -1,6 +1,6 @@
 """The page of sameness, with its figures and tables, in a folder."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
-from macroscope.colours import BLUE, GREY
+from macroscope.colours import BLUE, COLOURS, GREY
 from macroscope.criticize.wrappers import mark_names
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
@@ -29,9 +29,11 @@ from macroscope.plotting import (
     title_panel,
 )
 from macroscope.reporting.pages import html_table, inline_svg, render_page
+from macroscope.sameness.diversity import ACROSS_SYSTEMS, Diversity
 from macroscope.sameness.measure import CONFIDENCE, REFERENCE, Sameness
 from macroscope.sameness.phrases import SIGNIFICANT
 from macroscope.sameness.texts import MOST_PROMPTS
+from macroscope.statistics.diversity import DISTINCT
 from macroscope.statistics.similarity import BETWEEN_EXCESS, OTHER_PROMPTS, PROMPT_EFFECT, SAME_PROMPT, SELF_EXCESS
 from macroscope.tables import write_csv
 
@@ -118,6 +120,34 @@ def _plot_points(axes: Axes, rows: pd.DataFrame, systems: Sequence[str]) -> None
     axes.errorbar(rows["value"], np.arange(len(systems)), xerr=bars, fmt="o", color=BLUE, ms=4, lw=1.2, label="system")
 
 
+def plot_growth(table: pd.DataFrame, labels: Mapping[str, str]) -> Figure:
+    """Plot a number of k texts with its interval by k: a panel per scope, a line per system.
+
+    Parameters
+    ----------
+    table
+        Columns scope, system, k, value, ci_low, ci_high.
+    labels
+        Titles of the scopes.
+    """
+    scopes = table["scope"].unique()
+    with style():
+        figure, grid = plt.subplots(1, len(scopes), squeeze=False, figsize=(1.2 + 3.1 * len(scopes), 3.2))
+        for axes, scope in zip(grid.flat, scopes, strict=True):
+            rows = table[table["scope"] == scope]
+            most = rows["k"].max()
+            axes.plot([1, most], [1, most], color=GREY, lw=1, ls=":", label="all different")
+            for system, line in rows.groupby("system", sort=False):
+                colour = GREY if system == REFERENCE else COLOURS[list(table["system"].unique()).index(system) % 7]
+                axes.plot([1, *line["k"]], [1, *line["value"]], color=colour, marker="o", ms=3, label=system)
+                axes.fill_between(line["k"], line["ci_low"], line["ci_high"], color=colour, alpha=0.15, lw=0)
+            title_panel(axes, labels[scope])
+            axes.set_xlabel("k texts")
+            axes.set_ylabel("different texts")
+        add_legend(figure)
+    return figure
+
+
 def _make_tree(distances: Array) -> tuple[Array, list[int]]:
     """Return the tree of the systems (average linkage), with near leaves beside each other, and their order."""
     condensed = squareform(np.sqrt(np.maximum(distances, 0)), checks=False)
@@ -143,7 +173,7 @@ def _write_cells(axes: Axes, values: Array) -> None:
             axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=8, color=colour)
 
 
-PAGE, TABLE, PHRASES = "index.html", "similarity.csv", "phrases.csv"
+PAGE, TABLE, DIVERSITY, PHRASES = "index.html", "similarity.csv", "diversity.csv", "phrases.csv"
 SHOWN_PHRASES = 20
 """Number of phrases of each kind of a system that the page shows."""
 _DIFFERENCES = {
@@ -153,6 +183,12 @@ _DIFFERENCES = {
     "nearer to real text": (BETWEEN_EXCESS, -1),
 }
 """Difference from real text -> its statistic and sign."""
+_SCOPES = {
+    SAME_PROMPT: "of one prompt",
+    OTHER_PROMPTS: "of different prompts",
+    ACROSS_SYSTEMS: "of different systems on one prompt",
+}
+_MOST_SENTENCES = 10
 _MATRICES = {
     OTHER_PROMPTS: "on different prompts",
     PROMPT_EFFECT: "what the same prompt adds",
@@ -169,7 +205,7 @@ def require_replaceable_folder(folder: Path) -> None:
     """
     require_folder(folder)
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
-    others = [name for name in names - {PAGE, TABLE, PHRASES} if not name.endswith(tuple(SUFFIXES))]
+    others = [name for name in names - {PAGE, TABLE, DIVERSITY, PHRASES} if not name.endswith(tuple(SUFFIXES))]
     if names and (others or not {PAGE, TABLE, PHRASES} <= names):
         raise MacroscopeError(f"{folder}: holds other files; give another folder")
 
@@ -179,6 +215,7 @@ def write_page(sameness: Sameness, output: Path) -> None:
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(sameness.table, folder / TABLE)
+        write_csv(sameness.diversity.table, folder / DIVERSITY)
         write_csv(sameness.phrases, folder / PHRASES)
         figures = dict(_save_figures(sameness, folder))
         common, differing = list_common_phrases(sameness.phrases), list_differing(sameness)
@@ -189,9 +226,13 @@ def write_page(sameness: Sameness, output: Path) -> None:
             summary=html_table(summarize(differing)) if sameness.has_real else "",
             differing=mark_differing(sameness, differing).to_dict("records"),
             common="" if common.empty else html_table(common),
+            diversity=[(caption, html_table(table)) for caption, table in summarize_diversity(sameness.diversity)],
+            diverse=describe_diversity(sameness.diversity),
             figures=figures,
             matrices=_MATRICES,
             phrases=_phrases(sameness),
+            threshold=sameness.diversity.threshold,
+            calibration=sameness.diversity.calibration,
             texts=_texts(sameness),
             has_real=sameness.has_real,
             warnings=sameness.given_away_by,
@@ -257,6 +298,39 @@ def _join_places(places: pd.Series) -> str:
     return ", ".join(places.value_counts().index)
 
 
+def summarize_diversity(diversity: Diversity) -> list[tuple[str, pd.DataFrame]]:
+    """Summarize the diversity at the largest k that all collections of a scope have: captions and tables."""
+    table = diversity.table[diversity.table["system"] == diversity.table["other"]]
+    summary = []
+    for (quality, scope), rows in table.groupby(["quality", "scope"], sort=False, dropna=False):
+        k = int(rows.groupby("system")["k"].max().min())
+        rows = rows[rows["k"] == k]
+        cells = [_write_estimate(*row) for row in rows[["value", "ci_low", "ci_high"]].itertuples(index=False)]
+        shown = rows.assign(cell=cells).pivot_table(
+            index="system", columns="statistic", values="cell", aggfunc="first", sort=False
+        )
+        good = "" if np.isnan(quality) else f", of those with a score of {quality:g} or more"
+        summary.append((f"Among {k} texts {_SCOPES[scope]}{good}:", shown.rename_axis(columns=None).reset_index()))
+    return summary
+
+
+def describe_diversity(diversity: Diversity) -> list[str]:
+    """Describe the significant differences of the number of different texts, those from real text first."""
+    table = diversity.table
+    is_shown = table["statistic"].str.startswith(DISTINCT) & (table["p_adjusted"] <= SIGNIFICANT)
+    sentences = []
+    for row in table[is_shown].sort_values("other", key=lambda names: names != REFERENCE, kind="stable").itertuples():
+        less, more = (row.system, row.other) if row.value < 0 else (row.other, row.system)
+        texts = f"{row.k} {'' if np.isnan(row.quality) else 'good '}texts {_SCOPES[row.scope]}"
+        difference = f"{abs(row.value):.2g} fewer different texts than {more}"
+        sentences.append(f"{less} has {difference} among {texts} (p = {row.p_adjusted:.2g})")
+    return sentences[:_MOST_SENTENCES]
+
+
+def _write_estimate(value: float, low: float, high: float) -> str:
+    return f"{value:.3g}" if np.isnan(low) else f"{value:.3g} [{low:.3g}, {high:.3g}]"
+
+
 def _systems(sameness: Sameness) -> list[str]:
     return [name for name in sameness.systems if name != REFERENCE]
 
@@ -266,7 +340,9 @@ def _save_figures(sameness: Sameness, folder: Path) -> Iterator[tuple[str, str]]
     table, systems, views = sameness.table, _systems(sameness), [view.name for view in sameness.views]
     within = table[(table["system"] == table["other"]) & (table["statistic"] == OTHER_PROMPTS)]
     real = within[within["system"] == REFERENCE] if sameness.has_real else None
-    figures = {"within": plot_estimates(within, systems, views, real)}
+    figures = {"within": plot_estimates(within, systems, views, real)} if len(within) else {}
+    if (growth := _growth(sameness.diversity.table)) is not None:
+        figures["growth"] = growth
     between = table[table["statistic"] == BETWEEN_EXCESS]
     if len(between):
         figures["between"] = plot_estimates(between, systems, views, None, "as similar as to the real text")
@@ -281,6 +357,12 @@ def _save_figures(sameness: Sameness, folder: Path) -> Iterator[tuple[str, str]]
     for name, figure in figures.items():
         save(figure, folder / name)
         yield name, inline_svg(folder / f"{name}.svg")
+
+
+def _growth(table: pd.DataFrame) -> Figure | None:
+    """Plot the growth of the number of different texts; None without, or with too many systems."""
+    rows = table[(table["statistic"] == DISTINCT) & table["quality"].isna()]
+    return plot_growth(rows, _SCOPES) if 0 < rows["system"].nunique() <= _MOST_NUMBERS else None
 
 
 def _phrases(sameness: Sameness) -> dict[str, dict[str, object]]:

@@ -18,7 +18,7 @@ log = logging.getLogger("macroscope")
 MOST_PROMPTS = 1000
 """Largest number of prompts of a collection that count."""
 FEWEST = 2
-"""Number of prompts below which there are no two texts to compare."""
+"""Number of texts below which there are no two to compare."""
 MOST_WORDS, FEWEST_WORDS = 400, 10
 """Numbers of first words that are compared: by default at most, and at least."""
 _SHORT_SHARE = 0.1
@@ -87,14 +87,14 @@ def choose_texts(read: Mapping[str, Sequence[Document]], words: int, seed: int) 
     collections = []
     for (name, documents), prompts, long in zip(read.items(), labels, is_long, strict=True):
         usable = order[np.isin(order, prompts[long])][:MOST_PROMPTS]
-        if len(usable) < FEWEST:
+        if long.sum() < FEWEST:
             raise MacroscopeError(
-                f"{name}: too few prompts with texts of {words} words or more ({len(usable)}); give at least"
-                f" {FEWEST} of them, or fewer --words"
+                f"{name}: too few texts of {words} words or more ({long.sum()}); give at least {FEWEST} of them, or"
+                " fewer --words"
             )
         if len(usable) < FEWEST_PROMPTS:
             log.warning(
-                "%s: %s with texts of %d words or more: its values have no intervals and no tests below %d",
+                "%s: %s with texts of %d words or more: its similarities have no intervals and no tests below %d",
                 name,
                 format_count(len(usable), "prompt"),
                 words,

@@ -1,8 +1,8 @@
 """Views of texts: feature vectors whose inner product is a similarity in [0, 1].
 
-A view is a set of names, whose similarity is the share of names in common (cosine), or a distribution over classes,
-whose similarity is the Bhattacharyya coefficient. All texts are cut to one number of words before, since the similarity
-of longer texts would be larger.
+A view is a set of names, whose similarity is the share of names in common (cosine), a distribution over classes,
+whose similarity is the Bhattacharyya coefficient, or an encoder's vector. All texts are cut to one number of words
+before, since the similarity of longer texts would be larger.
 """
 
 from collections import Counter
@@ -81,14 +81,14 @@ class View:
     compares
         Features that it compares, as a phrase.
     features
-        Function that returns the features of a beginning.
+        Function that returns the features of a beginning; None: it is of the vectors of an encoder.
     fits
         Whether a language has the view.
     """
 
     name: str
     compares: str
-    features: Callable[[Beginning], Features]
+    features: Callable[[Beginning], Features] | None
     fits: Callable[[str], bool] = lambda language: True
 
 
@@ -155,6 +155,7 @@ VIEWS = (
     View("openings", f"the first {OPENING_WORDS} words", compare_openings),
     View("names", "words with a capital letter inside a sentence", compare_names, _has_names),
 )
+MEANING = View("meaning", "the vector of the text by an encoder: (1 + cosine) / 2", None)
 
 
 def choose_views(language: str) -> list[View]:
@@ -176,9 +177,14 @@ def make_vectors(
                 lines, [w for line in lines if not line.is_heading for w in lower_case_words(line.text)], language
             )
             for view in views:
-                features = view.features(beginning)
+                features = view.features(beginning) if view.features else {}
                 rows[view.name][-1].append(_number_features(features, numbers[view.name]))
     return {name: [_matrix(each, max(1, len(numbers[name]))) for each in matrices] for name, matrices in rows.items()}
+
+
+def as_features(vectors: NDArray[np.float32]) -> sparse.csr_matrix:
+    """Return features of the view `MEANING` of vectors of length 1, such that no similarity is negative."""
+    return sparse.csr_matrix(np.hstack([np.ones((len(vectors), 1)), vectors.astype(float)]) / np.sqrt(2))
 
 
 def _number_features(features: Features, numbers: dict[Hashable, int]) -> Row:

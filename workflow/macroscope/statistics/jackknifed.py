@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from macroscope.statistics.document_groups import FEWEST_PROMPTS
 from macroscope.statistics.proportions import wilson_limits
-from macroscope.statistics.tidy import Estimate
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 Array = NDArray[np.float64]
 MOST_ERRORS = 100.0
@@ -21,22 +22,32 @@ _BISECTIONS = 40
 
 @dataclass(frozen=True)
 class Jackknifed:
-    """A value by the jackknife.
+    """A mean of values between two bounds, with Wilson's form of the interval.
+
+    Units count as the number of trials that would give a share this variance. Without any variance, each counts as one.
 
     Attributes
     ----------
     values
-        The value, and the values without each unit.
+        The value, and the values without each unit, by the number of the unit.
     fewest
         Number of units, or of those of the smaller collection; Student's t has one degree of freedom less.
+    bounds
+        Smallest and largest possible value.
     """
 
     values: Array
     fewest: int
+    bounds: tuple[float, float] = (0.0, 1.0)
 
     @property
     def value(self) -> float:
         return float(self.values[0])
+
+    @property
+    def has_interval(self) -> bool:
+        """Return whether there is an interval: that of few units, with rare matches, would be too short."""
+        return self.fewest >= FEWEST_PROMPTS and not np.isnan(self.values).any()
 
     @property
     def deviations(self) -> Array:
@@ -49,7 +60,12 @@ class Jackknifed:
 
     def limits(self, t: float) -> tuple[float, float]:
         """Return the ends of the interval of `t` standard errors."""
-        return self.value - t * self.standard_error, self.value + t * self.standard_error
+        low, width = self.bounds[0], self.bounds[1] - self.bounds[0]
+        share, variance = np.clip((self.value - low) / width, 0, 1), (self.standard_error / width) ** 2
+        spread = share * (1 - share)
+        trials = np.asarray(spread / variance if spread > 0 and variance > 0 else self.fewest)
+        least, most = (low + width * float(end) for end in wilson_limits(share * trials, trials, t))
+        return min(least, self.value), max(most, self.value)
 
 
 @dataclass(frozen=True)
@@ -77,46 +93,23 @@ class JackknifedSquare(Jackknifed):
         return float(low), float(self.value + error * (2 * root + error))
 
 
-@dataclass(frozen=True)
-class JackknifedBounded(Jackknifed):
-    """A mean of values between two bounds, with Wilson's form of the interval.
-
-    Units count as the number of trials that would give a share this variance. Without any variance, each counts as one.
-
-    Attributes
-    ----------
-    bounds
-        Smallest and largest possible value.
-    """
-
-    bounds: tuple[float, float]
-
-    def limits(self, t: float) -> tuple[float, float]:
-        low, high = self.bounds
-        share = (self.value - low) / (high - low)
-        variance = (self.standard_error / (high - low)) ** 2
-        trials = share * (1 - share) / variance if variance > 0 else self.fewest
-        ends = wilson_limits(np.asarray(share * trials), np.asarray(trials), t)
-        least, most = (low + (high - low) * float(end) for end in ends)
-        return min(least, self.value), max(most, self.value)
-
-
 def estimate_jackknifed(name: str, term: Jackknifed, confidence: float) -> Estimate:
-    """Estimate a jackknifed value, with its interval."""
-    return Estimate(name, term.value, *term.limits(_quantile(term.fewest, confidence)))
+    if not term.has_interval:
+        return Estimate(name, term.value)
+    return Estimate(name, term.value, *term.limits(float(stdtrit(term.fewest - 1, 0.5 + confidence / 2))))
 
 
-def estimate_jackknifed_difference(
+def estimate_difference(
     name: str, first: Jackknifed, second: Jackknifed, confidence: float, is_tested: bool = True
 ) -> Estimate:
-    """Estimate a difference of two jackknifed values of the same units, with its interval and p-value."""
+    """Estimate a difference of two jackknifed values; units of both have the same number."""
     value = first.value - second.value
-    low, high = _difference_limits(first, second, _quantile(min(first.fewest, second.fewest), confidence))
-    return Estimate(name, value, low, high, _test_difference(first, second) if is_tested else np.nan)
-
-
-def _quantile(units: int, confidence: float) -> float:
-    return float(stdtrit(units - 1, 0.5 + confidence / 2))
+    if not (first.has_interval and second.has_interval):
+        return Estimate(name, value)
+    low, high = _difference_limits(
+        first, second, float(stdtrit(min(first.fewest, second.fewest) - 1, 0.5 + confidence / 2))
+    )
+    return Estimate(name, value, low, high, _test_difference(first, second) if is_tested else UNDEFINED)
 
 
 def _difference_limits(first: Jackknifed, second: Jackknifed, t: float) -> tuple[float, float]:
@@ -147,7 +140,7 @@ def _test_difference(first: Jackknifed, second: Jackknifed) -> float:
 
 
 def _correlation(first: Array, second: Array) -> float:
+    """Return the correlation of deviations; units beyond the end of the shorter ones have none."""
+    shared = min(len(first), len(second))
     scale = np.sqrt((first**2).sum() * (second**2).sum())
-    return float((first * second).sum() / scale) if scale > 0 else 0.0
-
-
+    return float((first[:shared] * second[:shared]).sum() / scale) if scale > 0 else 0.0

@@ -21,12 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_groups import FEWEST_PROMPTS
-from macroscope.statistics.jackknifed import (
-    JackknifedSquare,
-    estimate_jackknifed,
-    estimate_jackknifed_difference,
-)
+from macroscope.statistics.jackknifed import JackknifedSquare, estimate_difference, estimate_jackknifed
 from macroscope.statistics.tidy import Estimate
 
 Array = NDArray[np.float64]
@@ -147,11 +142,13 @@ def measure_similarities(collections: Sequence[Collection]) -> Similarities:
 def estimate_pair(similarities: Similarities, i: int, j: int, confidence: float) -> list[Estimate]:
     """Estimate the three mean similarities of two collections, or of one if `i` is `j`."""
     across, same = similarities.other_prompts[:, i, j], similarities.same_prompt[:, i, j]
-    shared = int(similarities.shared[i, j])
+    fewest, shared = int(similarities.prompts[[i, j]].min()), int(similarities.shared[i, j])
     return [
-        _estimate(OTHER_PROMPTS, across, int(similarities.prompts[[i, j]].min()), confidence),
-        _estimate(SAME_PROMPT, same, shared, confidence),
-        _estimate_difference(PROMPT_EFFECT, same, across, shared, confidence, is_tested=False),
+        estimate_jackknifed(OTHER_PROMPTS, JackknifedSquare(across, fewest), confidence),
+        estimate_jackknifed(SAME_PROMPT, JackknifedSquare(same, shared), confidence),
+        estimate_difference(
+            PROMPT_EFFECT, JackknifedSquare(same, shared), JackknifedSquare(across, shared), confidence, is_tested=False
+        ),
     ]
 
 
@@ -167,29 +164,12 @@ def estimate_excess(similarities: Similarities, system: int, real: int, confiden
     fewest = int(similarities.prompts[[system, real]].min())
     fewest_shared = int(similarities.shared[system, [*rest, real]].min())
     return [
-        _estimate_difference(SELF_EXCESS, across[:, system, system], across[:, real, real], fewest, confidence),
-        _estimate_difference(BETWEEN_EXCESS, between, same[:, system, real], fewest_shared, confidence),
+        estimate_difference(name, JackknifedSquare(first, units), JackknifedSquare(second, units), confidence)
+        for name, first, second, units in (
+            (SELF_EXCESS, across[:, system, system], across[:, real, real], fewest),
+            (BETWEEN_EXCESS, between, same[:, system, real], fewest_shared),
+        )
     ]
-
-
-def _estimate(name: str, values: Array, fewest: int, confidence: float) -> Estimate:
-    """Estimate a similarity; Student's t has `fewest` - 1 degrees of freedom, the prompts of the smaller collection.
-
-    There is no interval for fewer than `FEWEST_PROMPTS`: that of rare matches would be too short.
-    """
-    if fewest < FEWEST_PROMPTS or np.isnan(values).any():
-        return Estimate(name, float(values[0]))
-    return estimate_jackknifed(name, JackknifedSquare(values, fewest), confidence)
-
-
-def _estimate_difference(
-    name: str, first: Array, second: Array, fewest: int, confidence: float, is_tested: bool = True
-) -> Estimate:
-    """Estimate a difference of two similarities of the same prompts."""
-    if fewest < FEWEST_PROMPTS or np.isnan(first).any() or np.isnan(second).any():
-        return Estimate(name, float(first[0] - second[0]))
-    terms = JackknifedSquare(first, fewest), JackknifedSquare(second, fewest)
-    return estimate_jackknifed_difference(name, *terms, confidence, is_tested)
 
 
 def _mean_on_other_prompts(
