@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
-from macroscope.statistics.proportions import wilson_limits
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 Array = NDArray[np.float64]
@@ -61,10 +60,13 @@ class Jackknifed:
     def limits(self, t: float) -> tuple[float, float]:
         """Return the ends of the interval of `t` standard errors."""
         low, width = self.bounds[0], self.bounds[1] - self.bounds[0]
-        share, variance = np.clip((self.value - low) / width, 0, 1), (self.standard_error / width) ** 2
+        share, variance = float(np.clip((self.value - low) / width, 0, 1)), (self.standard_error / width) ** 2
         spread = share * (1 - share)
-        trials = np.asarray(spread / variance if spread > 0 and variance > 0 else self.fewest)
-        least, most = (low + width * float(end) for end in wilson_limits(share * trials, trials, t))
+        trials = spread / variance if spread > 0 and variance > 0 else self.fewest
+        shrinkage = 1 + t**2 / trials
+        centre = (share + t**2 / (2 * trials)) / shrinkage
+        half = t / shrinkage * float(np.sqrt(spread / trials + t**2 / (4 * trials**2)))
+        least, most = low + width * max(centre - half, 0.0), low + width * min(centre + half, 1.0)
         return min(least, self.value), max(most, self.value)
 
 

@@ -25,7 +25,7 @@ def wilson_interval(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95
         In [0, 1]; (0, 1) if n is 0.
     """
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(n, float))
-    return wilson_limits(k, n, ndtri(0.5 + confidence / 2))
+    return _wilson(k, n, ndtri(0.5 + confidence / 2))
 
 
 def clustered_interval(
@@ -81,7 +81,7 @@ def clustered_interval(
     tail = 0.5 + confidence / 2
     z = np.where(is_unclustered, ndtri(tail), stdtrit(freedom, tail))
     effective = np.where(is_unclustered, n, effective)
-    return wilson_limits(np.where(n > 0, share, 0.0) * effective, effective, z)
+    return _wilson(np.where(n > 0, share, 0.0) * effective, effective, z)
 
 
 def share_interval(successes: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
@@ -109,8 +109,7 @@ def share_interval(successes: ArrayLike, trials: ArrayLike, confidence: float = 
     return float(share), float(low), float(high)
 
 
-def wilson_limits(k: Array, n: Array, z: "Array | float") -> tuple[Array, Array]:
-    """Compute the ends of Wilson's interval of k among n at a quantile z, elementwise; (0, 1) if n is 0."""
+def _wilson(k: Array, n: Array, z: "Array | float") -> tuple[Array, Array]:
     nonzero = np.where(n > 0, n, 1.0)
     share = k / nonzero
     centre = (share + z**2 / (2 * nonzero)) / (1 + z**2 / nonzero)
