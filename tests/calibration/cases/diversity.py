@@ -45,12 +45,12 @@ def _classes(rng: np.random.Generator, shares: Shares, prompts: int, texts: tupl
     return np.eye(CLASSES, dtype=np.float32)[np.concatenate(chosen)], np.repeat(np.arange(prompts), sizes)
 
 
-def _truth(shares: Shares, k: int, on_prompt: bool, other: Shares) -> dict[str, float]:
+def _truth(shares: Shares, k: int, on_prompt: bool, second: Shares) -> dict[str, float]:
     """Compute expectations by many sets; those of differences are of the first collection minus the second one."""
     rng = np.random.default_rng(0)
     truth = []
-    for each in (shares, other):
-        vectors, _ = _classes(rng, each, 40_000 if on_prompt else 40_000 * k, (k, k) if on_prompt else (1, 1))
+    for each in (shares, second):
+        vectors, _ = _classes(rng, each, 20_000 if on_prompt else 20_000 * k, (k, k) if on_prompt else (1, 1))
         sets = vectors.reshape(-1, k, CLASSES)
         truth.append((float((sets.sum(axis=1) > 0).sum(axis=1).mean()), float(_vendi(sets))))
     values = {DISTINCT: truth[0][0], VENDI: truth[0][1], SELF_BLEU: truth[0][0]}
@@ -69,10 +69,10 @@ def diversity(
     texts: tuple[int, int],
     truth: dict[str, float],
     on_prompt: bool = True,
-    other: Shares | None = None,
+    second: Shares | None = None,
 ) -> Run:
     """Simulate two collections; a self-BLEU is a mean over one set per prompt, as this one's number of classes is."""
-    measured = [_measure(rng, each, k, prompts, texts, on_prompt) for each in (shares, other or shares)]
+    measured = [_measure(rng, each, k, prompts, texts, on_prompt) for each in (shares, second or shares)]
     estimates = [estimate_jackknifed(name, term, 0.95) for name, term in measured[0].items()]
     estimates.append(estimate_difference(f"{DISTINCT}{DIFFERENCE}", measured[0][DISTINCT], measured[1][DISTINCT], 0.95))
     return estimates, truth
@@ -99,8 +99,8 @@ def _measure(
 
 
 def _setting(name: str, null: bool = True, power: dict[str, float] | None = None, **arguments: object) -> Setting:
-    shares, other = arguments["shares"], arguments.get("other", arguments["shares"])
-    truth = _truth(shares, arguments["k"], arguments.get("on_prompt", True), other)  # type: ignore[arg-type]
+    shares, second = arguments["shares"], arguments.get("second", arguments["shares"])
+    truth = _truth(shares, arguments["k"], arguments.get("on_prompt", True), second)  # type: ignore[arg-type]
     difference = f"{DISTINCT}{DIFFERENCE}"
     return Setting(
         name, partial(diversity, truth=truth, **arguments), null=(difference,) if null else (), power=power or {}
@@ -121,7 +121,7 @@ CASE = Case(
             null=False,
             power={f"{DISTINCT}{DIFFERENCE}": 0.8},
             shares=skewed,
-            other=rare,
+            second=rare,
             k=5,
             prompts=40,
             texts=(5, 5),

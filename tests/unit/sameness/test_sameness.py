@@ -121,9 +121,9 @@ def test_one_system_without_real_texts_has_a_page(files, tmp_path):
     assert "phrase" in list_first_phrases(sameness)
 
 
-def diversity(sameness, system, scope, statistic, k, other=None):
+def diversity(sameness, system, scope, statistic, k, second=None):
     table = sameness.diversity.table
-    keys = {"system": system, "other": other or system, "scope": scope, "statistic": statistic, "k": k}
+    keys = {"system": system, "other": second or system, "scope": scope, "statistic": statistic, "k": k}
     rows = table[np.logical_and.reduce([table[name] == value for name, value in keys.items()])]
     return rows[rows["quality"].isna()].iloc[0]
 

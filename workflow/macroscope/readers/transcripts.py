@@ -36,6 +36,7 @@ def _edit_cues(text: str, edit: Callable[[list[str]], Sequence[str | None]]) -> 
 
 def without_speakers(text: str) -> str:
     """Return subtitles without the names of speakers."""
+
     def edit(lines: list[str]) -> list[str]:
         bare = [_VOICE.sub("", line) for line in lines]
         return [_SPEAKER.sub("", line, count=1) for line in bare] if _is_transcript(bare) else bare
@@ -65,6 +66,7 @@ def read_transcript(text: str) -> list[Message]:
 
 def without_repeats(text: str) -> str:
     """Return captions without the lines that repeat the one before, if many do."""
+
     def edit(lines: list[str]) -> list[str | None]:
         said = [" ".join(_MARKS.sub("", line).split()) for line in lines]
         words = [number for number, line in enumerate(said) if line]

@@ -126,9 +126,9 @@ def find_good_texts(
     if ratings["question"].nunique() > 1 or (ratings["against"] != "").any():
         raise MacroscopeError(f"{table}: ratings of several questions, or of pairs of texts; keep the scores of one")
     scores = ratings.groupby(["system", "document"])["score"].mean().to_dict()
-    found = np.array([scores.get((each.name, d.id), np.nan) for each in texts for d in each.documents])
+    score_of_texts = np.array([scores.get((each.name, d.id), np.nan) for each in texts for d in each.documents])
     is_real = np.repeat([each.name == real for each in texts], [len(each.documents) for each in texts])
-    is_rated = ~np.isnan(found)
+    is_rated = ~np.isnan(score_of_texts)
     if not is_rated.any():
         names = list_names([each.name for each in texts])
         raise MacroscopeError(
@@ -138,8 +138,9 @@ def find_good_texts(
         missing = format_count(int((~is_rated).sum()), "text")
         log.warning("%s: %s without a score, which do not count as good", table, missing)
     if quality is None:
-        quality = float(np.median(found[is_rated & is_real] if (is_rated & is_real).any() else found[is_rated]))
-    return found >= quality, quality
+        decisive = is_rated & is_real if (is_rated & is_real).any() else is_rated
+        quality = float(np.median(score_of_texts[decisive]))
+    return score_of_texts >= quality, quality
 
 
 def measure_diversity(
@@ -191,8 +192,8 @@ def _measure_pool(
         for first, second in combinations(terms, 2):
             for (name, size), term in terms[first].items():
                 if size == k:
-                    other = terms[second][name, k]
-                    difference = estimate_difference(f"{name}{DIFFERENCE}", term, other, CONFIDENCE)
+                    subtracted = terms[second][name, k]
+                    difference = estimate_difference(f"{name}{DIFFERENCE}", term, subtracted, CONFIDENCE)
                     rows.append((scope, first, second, k, difference))
     table = pd.DataFrame([(*row[:4], *asdict(row[4]).values()) for row in rows], columns=COLUMNS)
     family = table["scope"] + table[["system", "other"]].eq(real).any(axis=1).astype(str)

@@ -76,6 +76,7 @@ class JackknifedSquare(Jackknifed):
 
     @property
     def deviations(self) -> Array:
+        """Return the deviations of the square roots."""
         roots = np.sqrt(np.maximum(self.values, 0))
         return np.asarray(roots[1:] - roots[0])
 
@@ -88,6 +89,7 @@ class JackknifedSquare(Jackknifed):
         return float(0.5 / np.sqrt(self.fewest)) if self.value <= 0 else super().standard_error
 
     def limits(self, t: float) -> tuple[float, float]:
+        """Return the ends of the interval of `t` standard errors of the square root."""
         error = t * self.standard_error
         root = np.sqrt(max(self.value, 0.0))
         # (root - error)^2 and (root + error)^2, in a form whose rounding never leaves the value outside.
@@ -96,6 +98,7 @@ class JackknifedSquare(Jackknifed):
 
 
 def estimate_jackknifed(name: str, term: Jackknifed, confidence: float) -> Estimate:
+    """Estimate a jackknifed value, with its interval if it has one."""
     if not term.has_interval:
         return Estimate(name, term.value)
     return Estimate(name, term.value, *term.limits(float(stdtrit(term.fewest - 1, 0.5 + confidence / 2))))
