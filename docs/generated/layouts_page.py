@@ -85,7 +85,9 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
 def _escape(cell: str) -> str:
     """Return a cell with angles outside of code as HTML's characters."""
     parts = cell.split("`")
-    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)).replace("|", "\\|")
+    return "`".join(part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)).replace(
+        "|", "\\|"
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ _SUBTITLES = re.compile(rf"\s*(?:WEBVTT\b|(?:\d+\s*\n)?{_TIMES.pattern})")
 _MARKS = re.compile(r"</?[a-z][^>]*>|<\d[\d:.]*>|\{\\[^}]*\}", re.IGNORECASE)
 """Tags of type and of speakers, times inside of a line, and positions ({\\an8})."""
 _VOICE = re.compile(r"<v(?:\.\w+)* ([^>]*)>|</v>")
-_SPEAKER = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_(][\w.'’-]*){0,3}: (?=\S)")
+_SPEAKER = re.compile(r"([^\W\d_][\w.'’-]*(?: [^\W\d_(][\w.'’-]*){0,3}): (?=\S)")
 _REPEATED, _FEWEST_CUES = 0.3, 4
 """Share of the lines of captions from which they repeat the line before; fewest lines by which to tell."""
 
@@ -54,13 +54,12 @@ def read_transcript(text: str) -> list[Message]:
     """Return what speakers say in subtitles, or in lines that begin with their names; empty if these are absent."""
     lines = without_repeats(text).split("\n")
     lines = [lines[number] for number in _cues("\n".join(lines))] or [line for line in lines if line.strip()]
-    has_names = _is_transcript(lines)
-    said = list[Message]()
+    has_names, said = _is_transcript(lines), list[Message]()
     for line in lines:
-        voice, name = _VOICE.search(line), _SPEAKER.match(line) if has_names else None
-        if voice or name or said:
-            speaker = voice[1] if voice else name[0][:-2] if name else said[-1].speaker
-            said.append(Message(speaker, _MARKS.sub("", line[name.end() :] if name else line).strip()))
+        name = _VOICE.match(line.lstrip()) or (_SPEAKER.match(line) if has_names else None)
+        speaker = (name[1] if name else None) or (said[-1].speaker if said else "")
+        words = _MARKS.sub("", line[name.end() :] if name else line).strip()
+        said += [Message(speaker, words)] if speaker and words else []
     return said
 
 
