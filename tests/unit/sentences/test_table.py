@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.polynomial import Polynomial
 from sklearn.metrics import roc_auc_score
 
 from macroscope.criticize.inputs import GivenFields
@@ -15,6 +16,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.sentences.table import (
     COLUMNS,
     Judges,
+    expect_at_places,
     make_options,
     make_table,
     score_sentences,
@@ -37,13 +39,24 @@ def test_every_sentence_has_its_place_and_a_lone_one_no_number(tmp_path):
     detector = new_detector(options, options.detector, "discordant", 32, 0)
     sections = (Section("a", "It rained.  The sun came out."), Section(None, "He slept."))
     documents = [Document("x", "test", None, sections), Document("y", "test", None, (Section(None, "Alone."),))]
-    table = make_table({"lm": documents}, Judges(detector, None), options, "en")
+    table = make_table({"lm": documents}, Judges(detector, None), options, "en", Polynomial([0.1, 0.4]))
     assert tuple(table.columns) == COLUMNS
     assert table["text"].tolist() == ["It rained.", "The sun came out.", "He slept.", "Alone."]
     assert table["sentence"].tolist() == [1, 2, 3, 1]
     assert table[["section", "start", "end"]].to_numpy().tolist() == [[0, 0, 10], [0, 12, 29], [1, 0, 9], [0, 0, 6]]
     assert table["out_of_place"].isna().tolist() == [False, False, False, True]
     assert table["out_of_order"].isna().all()
+    expected = table["out_of_place_expected"]
+    np.testing.assert_allclose(expected[:3], [0.1 + 0.4 / 6, 0.1 + 0.4 / 2, 0.1 + 0.4 * 5 / 6])
+    assert expected.isna().tolist() == [False, False, False, True]
+
+
+def test_late_sentences_of_real_text_are_the_measure_of_late_ones():
+    rows = [("x", n, 0.1 * n) for n in range(1, 6)] + [("y", n, 0.05 * n) for n in range(1, 11)] + [("z", 1, np.nan)]
+    held_out = pd.DataFrame(rows, columns=["document", "sentence", "out_of_place"])
+    expected = expect_at_places(held_out)
+    np.testing.assert_allclose(expected(np.array([0.1, 0.5, 0.9])), [0.1 * 1 - 0.0125, 0.2875, 0.4875], atol=0.02)
+    assert np.isnan(expect_at_places(held_out[-1:])(0.5))
 
 
 def test_a_language_that_the_encoder_does_not_know_is_refused():
@@ -55,7 +68,12 @@ def test_texts_in_another_language_are_named_and_have_no_numbers(caplog):
     table = pd.DataFrame(
         {
             **{"system": "lm", "document": ["x", "y", "y", "z"], "language": ["en", "zh", "zh", "?"]},
-            **{"out_of_place": [0.1, 0.9, 0.9, 0.2], "out_of_order": 1.0, "text": "It rained."},
+            **{
+                "out_of_place": [0.1, 0.9, 0.9, 0.2],
+                "out_of_place_expected": 0.2,
+                "out_of_order": 1.0,
+                "text": "It rained.",
+            },
         }
     )
     judged = without_other_languages(table, "en")

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from macroscope.criticize.inputs import GivenFields
 
 _SHOWN = 10
-_PRINTED = ("system", "document", "sentence", "out_of_place", "out_of_order", "text")
+_PRINTED = ("system", "document", "sentence", "out_of_place", "out_of_place_expected", "out_of_order", "text")
 _LEGEND = """out_of_place: probability that the sentence is of another text
+out_of_place_expected: the same of a sentence of real text at this place
 out_of_order: gain of log odds if it stood at the best other place of its text; above 0, that place is better"""
 
 

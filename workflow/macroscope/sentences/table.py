@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from numpy.polynomial import Polynomial
 
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import NARRATIVE_SENTENCES
@@ -46,7 +47,7 @@ VALID_SHARE = 0.125
 """Share of the real texts that tune the detector and calibrate its probabilities."""
 COLUMNS = (
     *("system", "document", "language", "sentence", "section", "start", "end"),
-    *("out_of_place", "out_of_order", "text", "given_away_by"),
+    *("out_of_place", "out_of_place_expected", "out_of_order", "text", "given_away_by"),
 )
 
 
@@ -71,9 +72,10 @@ def score_sentences(
     -------
     data frame
         `language` (recognized, of the text), `sentence` (its number, from 1), `section` (from 0), `start` and `end`
-        (characters of the section's text), `out_of_place` (in [0, 1]; NaN in a text of one sentence), `out_of_order`
-        (log odds; NaN in a text of two sentences; see `sentence_order`), `text`. Larger numbers are less like real
-        text. Both are NaN in a text that is not judged. `given_away_by`: as in `criticize.reading.Sides`.
+        (characters of the section's text), `out_of_place` (in [0, 1]; NaN in a text of one sentence),
+        `out_of_place_expected` (the same of a sentence of real text at this place; see `expect_at_places`),
+        `out_of_order` (log odds; NaN in a text of two sentences; see `sentence_order`), `text`. Larger numbers are less
+        like real text. All are NaN in a text that is not judged.
 
     Raises
     ------
@@ -89,7 +91,9 @@ def score_sentences(
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
         judges = train_judges(real, parsed, language, seed, Path(folder))
     log.info("judge %s", format_count(sum(map(len, texts.values())), "text"))
-    table = make_table(texts, judges, parsed, language)
+    held_out = [document for document in real if _split(document) == "valid"]
+    expected = expect_at_places(make_table({CRITIC: held_out}, judges, parsed, language, Polynomial([np.nan])))
+    table = make_table(texts, judges, parsed, language, expected)
     table["given_away_by"] = table["system"].map(sides.given_away_by).fillna("")
     return table if is_requested else without_other_languages(table, language)
 
@@ -121,7 +125,7 @@ def without_other_languages(table: pd.DataFrame, language: str) -> pd.DataFrame:
             list_names(named),
             name_field("language", language),
         )
-    numbers = ["out_of_place", "out_of_order"]
+    numbers = ["out_of_place", "out_of_place_expected", "out_of_order"]
     return table.assign(**{name: table[name].mask(is_other) for name in numbers})
 
 
@@ -157,7 +161,7 @@ class Judges:
 
 def train_judges(real: Sequence[Document], options: NarrativeOptions, language: str, seed: int, folder: Path) -> Judges:
     """Learn from real texts, most to learn from and some to calibrate probabilities; write into a folder."""
-    documents = [replace(document, split=assign_split(document.id, VALID_SHARE, 0.0)) for document in real]
+    documents = [replace(document, split=_split(document)) for document in real]
     path, trained = folder / "documents.parquet", folder / "judges"
     write_documents(path, documents, Provenance("the real texts"))
     train(
@@ -175,10 +179,36 @@ def train_judges(real: Sequence[Document], options: NarrativeOptions, language: 
     return Judges(Detector.load(trained / TASK), order)
 
 
+def _split(document: Document) -> str:
+    return assign_split(document.id, VALID_SHARE, 0.0)
+
+
+def expect_at_places(held_out: pd.DataFrame) -> Polynomial:
+    """Return a straight line over the places in the text, from 0 to 1: `out_of_place` of sentences of real texts.
+
+    The rows are of texts that the detector was not fitted to. NaN with fewer than two sentences.
+    """
+    rows = held_out[held_out["out_of_place"].notna()]
+    if len(rows) < 2:
+        return Polynomial([np.nan])
+    numbers = rows.groupby("document")["sentence"]
+    return Polynomial.fit((rows["sentence"] - 0.5) / numbers.transform("size"), rows["out_of_place"], 1)
+
+
 def make_table(
-    texts: Mapping[str, Sequence[Document]], judges: Judges, options: NarrativeOptions, language: str
+    texts: Mapping[str, Sequence[Document]],
+    judges: Judges,
+    options: NarrativeOptions,
+    language: str,
+    expected: Polynomial,
 ) -> pd.DataFrame:
-    """Return the rows of all sentences of the systems' texts: `COLUMNS`."""
+    """Return the rows of all sentences of the systems' texts: `COLUMNS`.
+
+    Parameters
+    ----------
+    expected
+        Function of `expect_at_places`.
+    """
     embedder = sentence_embedder(options)
     rows = []
     for system, documents in texts.items():
@@ -190,9 +220,11 @@ def make_table(
         ):
             places, recognized = locate_sentences(document, language), detect_language(document.text)
             values = out_of_place if len(out_of_place) else np.full(len(places), np.nan)
+            lines = np.clip(expected((np.arange(len(places)) + 0.5) / max(1, len(places))), 0, 1) + 0 * values
+            scores = np.stack([values, lines, gains], axis=1).tolist()
             rows += [
-                (system, document.id, recognized, number, *place, float(value), float(gain), _cut(document, place))
-                for number, (place, value, gain) in enumerate(zip(places, values, gains, strict=True), start=1)
+                (system, document.id, recognized, number, *place, *scored, _cut(document, place))
+                for number, (place, scored) in enumerate(zip(places, scores, strict=True), start=1)
             ]
     return pd.DataFrame(rows, columns=list(COLUMNS[:-1])).assign(given_away_by="")
 
