@@ -23,6 +23,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
 from macroscope.gaps import SKIPPED, Gap, describe_gaps
 from macroscope.options import CONTROL
+from macroscope.reporting.course import course_table
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.formats import to_latex
 from macroscope.reporting.reader.index import CriticScores
@@ -129,6 +130,16 @@ class Comparison:
         `signature`; the real texts are the system `control`.
         """
         return read_statistics(self._tables)
+
+    @cached_property
+    def course(self) -> pd.DataFrame:
+        """The curves along the texts: a row per system, critic, measure and tenth of the text.
+
+        `value` is the mean of the measure in the `tenth` (1 to 10), with a band that holds all tenths at once, and
+        `real` that of real texts. `change` is the change since the first two tenths, minus that of real texts;
+        `p_adjusted` tests it, adjusted for all tenths, measures and critics. Empty if all texts are too short.
+        """
+        return course_table(self.statistics)
 
     @cached_property
     def warnings(self) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from macroscope.critics.options import EMBED_SENTENCES, EMBEDDING_STAGE, FOLDS
-from macroscope.critics.readings import SHARED_READINGS, Reading
+from macroscope.critics.readings import SHARED_READINGS, Course, Reading
 from macroscope.errors import nearest
 from macroscope.natural_language.words import CAPABILITIES
 from macroscope.options import Options
@@ -28,6 +28,7 @@ STAGES = (
     "explain",
     "compare",
     "attribute",
+    "course",
     "overview",
     "report",
 )
@@ -170,6 +171,8 @@ class Critic:
         does. Texts are cut after a sentence (`systems.length_matching`).
     attribution
         Description of the scores of its stage `attribute`; None if it has no such stage.
+    course
+        Measures along the texts, of its stage `course`; None if it has no such stage.
     extras
         Extras of the installation that the critic needs (`extras.EXTRAS`): name -> "option=value", the option under
         which it is needed; "" if it always is.
@@ -200,6 +203,7 @@ class Critic:
     plan: str = ""
     unmatched: str = ""
     attribution: AttributionScore | None = None
+    course: Course | None = None
     extras: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""
 
@@ -226,8 +230,9 @@ class Critic:
             raise ValueError(
                 "the stages 'explain' and 'compare' both write evidence; let 'compare' write none or drop 'explain'"
             )
-        if ("attribute" in self.stages) != (self.attribution is not None):
-            raise ValueError("only one of `attribution` and the stage 'attribute' is declared; declare both or neither")
+        for stage, declared in (("attribute", self.attribution), ("course", self.course)):
+            if (stage in self.stages) != (declared is not None):
+                raise ValueError(f"only one of the stage '{stage}' and its words is declared; declare both or neither")
 
     @property
     def own_stages(self) -> list[str]:

@@ -1,10 +1,12 @@
-"""Words for readers about numbers of a system's texts that differ from those of real text."""
+"""Words for readers about numbers of a system's texts that differ from those of real text, and about courses."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from macroscope.phrases import number
+from macroscope.stages import Stage
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,34 @@ class Reading:
     def naming(self, observes: str) -> "Reading":
         """Return the words with the aspect that a critic measures in place of `{observes}`."""
         return replace(self, above=self.above.format(observes=observes), below=self.below.format(observes=observes))
+
+
+@dataclass(frozen=True)
+class Course:
+    """Declaration of what a critic measures along the texts; see `critics.course`.
+
+    Attributes
+    ----------
+    follow
+        "module:function" of the values of each document's pieces, a `critics.course.Follower`.
+    pieces
+        Name of the pieces of a text, in the plural: words, sentences, mentions.
+    fewest
+        Smallest number of pieces of a text that has a course.
+    measures
+        Name of each measure -> words about texts that change otherwise than real ones; `Critic.quantities` has the
+        title of the measure, as "course_<name>".
+    """
+
+    follow: str
+    pieces: str
+    fewest: int
+    measures: Mapping[str, Reading]
+
+    def stage(self, inputs: str = "", options: str = "", megabytes: int = 2000) -> Stage:
+        """Return the stage `course`, with the inputs and options that the critic's function uses."""
+        read = f"all_texts all_latents {inputs} critic systems corpus language signature resampling"
+        return Stage("macroscope.critics.course:write_courses", inputs=read, options=options, megabytes=megabytes)
 
 
 def _per_cent(share: float) -> str:

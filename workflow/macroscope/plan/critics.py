@@ -4,7 +4,7 @@ Names of the inputs of stages:
 
     documents        of the corpus                    latents          of the system
     process          truth of a simulated corpus      control_latents  of the control
-    texts            samples of the system            all_latents      of every system of the corpus
+    texts            samples of the system            all_latents      of every system of the corpus (or all_texts)
     inference        output of `train`                scores           of the system
     prior            output of `fit_prior`            all_evidence     of every system of the corpus
     shared           output of `learn_shared`         own_evidence     of the system
@@ -38,6 +38,7 @@ OUTPUTS = MAKES | {
     "explain": "evidence",
     "compare": "statistics",
     "attribute": "attributions",
+    "course": "course",
     "two_sample_test": "two_sample_test",
     "compare_pairs": "pairs",
     "measure_power": "power",
@@ -48,6 +49,8 @@ _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statis
 """Stage -> further modules that compute for it."""
 _OF_DOCUMENTS = ("two_sample_test", "compare_pairs", "measure_power")
 """Stages that read a critic's features of single documents."""
+_OF_TESTED = ("two_sample_test", "course")
+"""Stages that compare texts at matched length, too."""
 ALL_SYSTEMS = "all_"
 """Beginning of the name of an input that every system of the corpus has."""
 
@@ -104,6 +107,11 @@ class CriticsPlan(Comparisons):
                 continue
             elif name == "texts":
                 inputs[name] = self._texts(critic)
+            elif name == "all_texts":
+                inputs[name] = lambda wildcards: [
+                    self.texts(critic, wildcards.corpus, system)
+                    for system in self._systems_of(critic, wildcards.corpus, stage)
+                ]
             elif name in OF_REFERENCE:
                 inputs[name] = self._of_reference(name, critic)
             elif name == SENTENCE_VECTORS:
@@ -295,7 +303,7 @@ class CriticsPlan(Comparisons):
         return paths
 
     def _systems_of(self, critic: str, corpus: str, stage: str) -> list[str]:
-        return self.tested(critic, corpus) if stage == "two_sample_test" else self.chapters[critic, corpus]
+        return self.tested(critic, corpus) if stage in _OF_TESTED else self.chapters[critic, corpus]
 
     def values(self, critic: str, stage: str) -> Values:
         """Return value name -> function of the wildcards of a stage's jobs, of all values of the run."""

@@ -240,6 +240,9 @@ class ReportingPlan:
                 yield self.critics.place(self.critics.score_statistics(critic), critic, corpus=corpus, system=system)
             if declared.compares:
                 yield self.critics.place("statistics", critic, corpus=corpus, system=system)
+        for (critic, corpus), systems in self.critics.chapters.items():
+            if systems and self.critics.declared(critic).course is not None:
+                yield self.critics.place("course", critic, corpus=corpus)
 
     def shown_modules(self) -> list[str]:
         """Return the modules with which the critics of the run contribute to tables, figures and report."""

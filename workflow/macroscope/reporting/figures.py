@@ -21,7 +21,7 @@ from macroscope.critics.findings import Findings
 from macroscope.errors import blame_plugins
 from macroscope.files import atomic
 from macroscope.gaps import Gap, write_missing
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, is_matched
 from macroscope.plotting import (
     LONGEST_LABEL,
     REAL_TEXT_BAND,
@@ -35,6 +35,7 @@ from macroscope.plotting import (
     title_panel,
 )
 from macroscope.reporting.correlation_figures import plot_correlations, plot_probabilities, plot_system_scores
+from macroscope.reporting.course import course_figure, course_table, plot_courses
 from macroscope.reporting.critic_stages import plot_overview, read_findings
 from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human import (
@@ -125,6 +126,12 @@ def plot_figures(config: Path, contents: Path, tables: Path, output: Path, threa
             table = read_csv(tables / "probability_correlations.csv")
             tasks += [partial(_plot_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
         tasks += [partial(_plot_training, results, *trained, folder) for trained in results.contents.trained_models]
+        courses = course_table(statistics)
+        tasks += [
+            partial(_plot_courses, rows, str(corpus), str(system), 100 * results.config.statistics.confidence, folder)
+            for (corpus, system), rows in courses.groupby(["corpus", "system"], sort=False)
+            if not is_matched(str(system))
+        ]
         tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
         glyphs, failures = run_tasks(tasks, threads)
         write_missing(failures, folder)
@@ -161,6 +168,10 @@ def _plot_scores(results: Results, findings: Findings, headline: pd.DataFrame, t
 
 def _plot_probabilities(table: pd.DataFrame, corpus: str, folder: Path) -> None:
     save(plot_probabilities(table, corpus), folder / f"probabilities_{corpus}")
+
+
+def _plot_courses(rows: pd.DataFrame, corpus: str, system: str, confidence: float, folder: Path) -> None:
+    save(plot_courses(rows, system, confidence), folder / course_figure(corpus, system))
 
 
 def _plot_training(results: Results, corpus: str, system: str, folder: Path) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.gaps import UNUSABLE, Gap
 from macroscope.phrases import choose_form, group_names, list_names
+from macroscope.reporting.course import course_table, describe_courses
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
@@ -23,7 +24,7 @@ from macroscope.reporting.scorecard import (
     read_scorecard,
 )
 from macroscope.reporting.sensitivity_summary import cite_sensitivity, list_found_damages
-from macroscope.runs.results import Results, read_warnings
+from macroscope.runs.results import Results, read_statistics, read_warnings
 from macroscope.systems import kinds
 
 YOURS = "your texts"
@@ -70,11 +71,12 @@ def summarise_corpora(results: Results, scorecard: pd.DataFrame, statistics: pd.
 
 
 def list_notes(results: Results, tables: Path) -> list[str]:
-    """Return sentences about the numbers of a run: at matched length, and the damages that would have been found."""
-    scorecard = read_scorecard(tables)
+    """Return sentences about the numbers of a run: at matched length, damages that would have been found, courses."""
+    scorecard, courses = read_scorecard(tables), course_table(read_statistics(tables))
     return [
         *describe_lengths(read_matched_lengths(tables), scorecard, results.unmatched),
         *cite_sensitivity(results.config.cited_sensitivity, scorecard),
+        *(note for pair in results.contents.pairs for note in describe_courses(courses, *pair)[:1]),
     ]
 
 

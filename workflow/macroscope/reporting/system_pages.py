@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.findings import ReportItem
-from macroscope.gaps import UNUSABLE
+from macroscope.gaps import UNUSABLE, Gap
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.reporting.chapters import Contribution, critic_page
+from macroscope.reporting.course import course_figure, course_table, describe_courses, find_course_gaps
 from macroscope.reporting.differences import (
     Difference,
     differences_table,
@@ -21,7 +22,7 @@ from macroscope.reporting.examples import Example, find_example
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.headline import SETTING, display_headline
 from macroscope.reporting.html_blocks import Block, Captions, item_block, system_page
-from macroscope.reporting.pages import html_table
+from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.scorecard import UNLIKE, Scorecard, Verdict
 from macroscope.runs.results import Results
 from macroscope.systems import kinds
@@ -90,6 +91,12 @@ class SystemPage:
         Critic -> flags of the system's texts.
     example
         Example document; None if no critic flags a text.
+    course
+        Curves of the critics along the texts; None if no critic has any.
+    course_sentences
+        Sentences about the curves that differ from those of real text.
+    without_course
+        Critics for which the texts are too short or too few to have curves.
     """
 
     page: str
@@ -99,6 +106,9 @@ class SystemPage:
     evaluations: list[Evaluation]
     flags: Mapping[str, Flags]
     example: Example | None
+    course: Block | None
+    course_sentences: list[str]
+    without_course: list[Gap]
 
     def critics_with_verdict(self, verdict: Verdict) -> list[str]:
         return [evaluation.critic for evaluation in self.evaluations if evaluation.cell["verdict"] == verdict]
@@ -127,6 +137,7 @@ def system_pages(
         if contribution.findings.corpus == corpus
     }
     real = read_keys(results, corpus, CONTROL)
+    courses = course_table(statistics[statistics["corpus"] == corpus])
     for system, cells in scorecard.rows.items():
         if system == SPLIT_HALF:
             continue
@@ -151,7 +162,20 @@ def system_pages(
             evaluations,
             flags,
             choose_example(results, corpus, system, evaluations, flags),
+            _show_course(results, corpus, system, captions),
+            describe_courses(courses, corpus, system),
+            find_course_gaps(statistics, corpus, system),
         )
+
+
+def _show_course(results: Results, corpus: str, system: str, captions: Captions) -> Block | None:
+    """Return the figure of the system's curves; None if no critic has any."""
+    path = results.folder / "figures" / f"{course_figure(corpus, system)}.svg"
+    return (
+        Block("curves", "By tenth of the text", captions.html("course"), figure=inline_svg(path))
+        if path.exists()
+        else None
+    )
 
 
 def describe_system(description: Description) -> str:

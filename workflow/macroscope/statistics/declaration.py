@@ -14,6 +14,7 @@ from macroscope.errors import MacroscopeError
 SHARED_STATISTICS = (
     "macroscope.statistics.classifier_two_sample_test:STATISTICS",
     "macroscope.statistics.joint_test:STATISTICS",
+    "macroscope.statistics.courses:STATISTICS",
 )
 """Declarations of the statistics that every critic has."""
 LARGEST_MEAN_DIFFERENCE = "macroscope.statistics.joint_test:largest_mean_difference"

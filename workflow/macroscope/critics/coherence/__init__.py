@@ -4,8 +4,11 @@ Latents: the sequence of section types z_1 ... z_M. Projection: a fine-tuned sec
 sections. Prior: a bigram Markov chain with begin and end states.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic, Reading
+from macroscope.critics.declaration import AttributionScore, Course, Critic, Reading
 from macroscope.stages import Stage
+
+_RARE_ORDER = Reading("have more sections in a rare order", "have fewer sections in a rare order", "above", "%")
+_COURSE = Course("scoring:follow", "sections", 5, {"rare_order": _RARE_ORDER})
 
 CRITIC = Critic(
     options="options:CoherenceOptions",
@@ -30,6 +33,7 @@ CRITIC = Critic(
         "transitions:STATISTICS",
     ),
     quantities={
+        "course_rare_order": "sections in a rare order",
         "latent_ppl_corrected": "latent PPL corrected for classification errors",
         "repeating_error": "errors that repeat the previous section type",
         "title_agreement": "sections whose inferred type matches their title",
@@ -60,6 +64,7 @@ CRITIC = Critic(
         ),
     },
     certainty="posterior_margin",
+    course=_COURSE,
     attribution=AttributionScore(
         "latent NLL", "nats per section", "sections that rarely follow the previous one in real text"
     ),
@@ -92,6 +97,7 @@ CRITIC = Critic(
             folder=True,
         ),
         "attribute": Stage("scoring:attribute", inputs="texts latents scores prior", options="error_threshold"),
+        "course": _COURSE.stage("prior", "error_threshold"),
         "overview": Stage("figures:plot", inputs="inference"),
         "report": Stage("report:items", inputs="inference prior all_latents all_evidence"),
     },

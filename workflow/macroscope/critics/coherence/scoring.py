@@ -4,7 +4,7 @@ The expected score is the cross-entropy of the process under the fitted prior, p
 entropy of the process itself is known, too; the difference is the estimation error of the prior.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,7 @@ from macroscope.critics.coherence.prior import UNKNOWN, Priors, SectionPrior, fi
 from macroscope.critics.coherence.sections import BEGIN, END, read_gold_sequences
 from macroscope.critics.coherence.smoothing import Array
 from macroscope.critics.coherence.validation import invert_confusion, read_confusion
+from macroscope.critics.course import CourseInputs, Follow
 from macroscope.critics.latents import write_scores
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
@@ -319,3 +320,16 @@ def _expected(weights: Array, costs: Array) -> float:
     """Sum weights x costs, with 0 x inf = 0."""
     happens = weights > 0
     return float(weights[happens] @ costs[happens])
+
+
+def follow(inputs: CourseInputs) -> Follow:
+    """Return the function that marks the sections that rarely follow the previous one; see `critics.course`."""
+    assert inputs.prior is not None
+    prior, threshold = Priors.load(inputs.prior).default, inputs.options.error_threshold
+
+    def values(documents: Iterable[Document], latents: Path) -> Iterator[Array]:
+        for _, states in read_states(latents):
+            is_rare = step_probabilities(states, prior)[:-1] < threshold  # without the end of the text
+            yield is_rare[np.newaxis].astype(float)
+
+    return values

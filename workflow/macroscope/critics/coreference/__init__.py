@@ -6,10 +6,13 @@ resolver. Prior: a 5-gram model of the chains of the train split, with entities 
 Resolvers that need their own environment have rules in workflow/rules/coreference.smk.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic, Reading
+from macroscope.critics.declaration import AttributionScore, Course, Critic, Reading
 from macroscope.stages import Stage
 
 _RESOLVED = "resolver ranker model mentions domain single language_pipeline"
+
+_NEW_PERSONS = Reading("bring in more new persons", "bring in fewer new persons", unit="%")
+_COURSE = Course("scoring:follow", "mentions of persons", 10, {"new_persons": _NEW_PERSONS})
 
 CRITIC = Critic(
     options="options:CoreferenceOptions",
@@ -28,6 +31,7 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     quantities={
+        "course_new_persons": "mentions of persons not mentioned before",
         "female_mention": "female mentions",
         "few_names": "texts with too few mentions of names",
         "in_domain": "texts in the domain",
@@ -57,6 +61,7 @@ CRITIC = Critic(
         ),
     },
     plan="plan:ResolverPlan",
+    course=_COURSE,
     attribution=AttributionScore(
         "latent NLL of the chain", "nats per symbol", "mentions that are unlikely in their context"
     ),
@@ -87,6 +92,7 @@ CRITIC = Critic(
             folder=True,
         ),
         "attribute": Stage("scoring:attribute", inputs="texts latents scores prior", options="unlikely folds"),
+        "course": _COURSE.stage(),
         "overview": Stage("figures:plot", inputs=""),
         "report": Stage("report:items", inputs="inference prior all_evidence"),
     },

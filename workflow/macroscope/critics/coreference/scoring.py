@@ -1,7 +1,7 @@
 """Scores of the chain of each document under the prior, their attribution to mentions, and their known truth."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,11 +36,13 @@ from macroscope.critics.coreference.mentions import Mention, Resolved
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import NO_ENTITY, STOP, UNKNOWN, Chains, Packing, pack_windows
+from macroscope.critics.course import CourseInputs, Follow
 from macroscope.critics.latents import stream_latents, write_scores
 from macroscope.documents import Collection, Document
 from macroscope.files import write_json
 from macroscope.statistics.columns import NUMBERS
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_features import Array
 
 PAIR = 2
 """Length of the n-grams whose frequencies the divergences compare."""
@@ -251,3 +253,15 @@ STATISTICS = (
     *(replace(statistic, pattern=f"name_mismatch_{statistic.pattern}") for statistic in NUMBERS),
 )
 """Statistics of coverage, which do not measure how persons are mentioned, and of the use of names."""
+
+
+def follow(inputs: CourseInputs) -> Follow:
+    """Return the function that marks the mentions of persons not mentioned before; see `critics.course`."""
+
+    def values(documents: Iterable[Document], latents: Path) -> Iterator[Array]:
+        for table in stream_latents(latents, LATENTS, ["entities"]):
+            for entities in table["entities"].to_pylist():
+                mentions = pd.Series([entity for entity in entities if entity != NO_ENTITY], dtype=np.int64)
+                yield (~mentions.duplicated()).to_numpy(float)[np.newaxis]
+
+    return values

@@ -9,7 +9,7 @@ In addition: further detectors for comparison, pre-training, autoencoders, and g
 plan.py chooses what their jobs read.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic, Reading
+from macroscope.critics.declaration import AttributionScore, Course, Critic, Reading
 from macroscope.stages import Stage
 
 _ENCODING = "encoder pooling max_tokens precision language_pipeline"
@@ -17,6 +17,9 @@ _SENTENCES = f"{_ENCODING} autoencoders"
 _SIMILARITY = "similarity similarity_encoder similarity_layer rescale"
 _DAMAGE = f"sentences damaged intact draws replacements candidates {_SIMILARITY}"
 _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
+
+_OUT_OF_PLACE = Reading("have more sentences out of place", "have fewer sentences out of place", "above", "%")
+_COURSE = Course("scoring:follow", "sentences", 10, {"out_of_place": _OUT_OF_PLACE})
 
 CRITIC = Critic(
     options="options:NarrativeOptions",
@@ -34,6 +37,7 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     quantities={
+        "course_out_of_place": "probability of a sentence out of place",
         "cut_sentence": "sentences cut at the encoder's limit",
         "discordant": "sentences out of place",
         "discordant_corrected": "share of sentences out of place, beyond that of real text",
@@ -77,6 +81,7 @@ CRITIC = Critic(
     },
     sentences="options:read_sentences",
     plan="plan:NarrativePlan",
+    course=_COURSE,
     attribution=AttributionScore(
         "incoherence: order of the sentences, and places that seem damaged",
         "standard deviations of real texts",
@@ -102,6 +107,7 @@ CRITIC = Critic(
         ),
         "compare": Stage("comparison:compare_latents", inputs="control_latents latents inference resampling"),
         "attribute": Stage("scoring:attribute", inputs="texts latents inference language", options="language_pipeline"),
+        "course": _COURSE.stage(),
         "overview": Stage("figures:plot", inputs="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",

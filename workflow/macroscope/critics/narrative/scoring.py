@@ -6,7 +6,7 @@ As for every critic, T(x) is the cross entropy of the two, summed over places:
 T(x) = -sum_k [p_k log e + (1 - p_k) log (1 - e)].
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,7 @@ import pandas as pd
 from scipy.special import entr, xlogy
 
 from macroscope.critics.attributions import Attribution, Span, write_attributions
+from macroscope.critics.course import CourseInputs, Follow
 from macroscope.critics.latents import stream_latents, write_scores
 from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, ORDER, ORDER_MODEL
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
@@ -25,6 +26,7 @@ from macroscope.documents import Collection, Document
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.statistics.columns import NUMBERS
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_features import Array
 
 SMALLEST_EXPECTED = 1e-6
 """Smallest expected probability e, which keeps log e finite if a detector detects nothing in real text."""
@@ -155,3 +157,14 @@ STATISTICS = (
     *(replace(statistic, pattern=f"order_{statistic.pattern}") for statistic in NUMBERS),
 )
 """Statistics of the input, which do not measure coherence, and of the order of the sentences."""
+
+
+def follow(inputs: CourseInputs) -> Follow:
+    """Return the function of each sentence's probability to be of another text; see `critics.course`."""
+
+    def values(documents: Iterable[Document], latents: Path) -> Iterator[Array]:
+        for table in stream_latents(latents, LATENTS, ["discordant"]):
+            for probabilities in table["discordant"].to_pylist():  # null without this task
+                yield np.array([probabilities or []], dtype=float)
+
+    return values

@@ -4,11 +4,14 @@ Latents: the text itself. Prior: a distribution over strings, estimated from the
 estimates that have not seen it, so the estimates depend on both the reference and the candidate.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic, Reading
+from macroscope.critics.declaration import AttributionScore, Course, Critic, Reading
 from macroscope.stages import Stage
 from macroscope.statistics.declaration import LARGEST_MEAN_DIFFERENCE
 
 _ESTIMATE = "estimator model folds most_texts lstm convention"
+
+_SURPRISAL = Reading("use less usual sequences of words", "use more predictable sequences of words", "above", "nats")
+_COURSE = Course("scoring:follow", "words", 100, {"surprisal": _SURPRISAL})
 
 CRITIC = Critic(
     options="options:StringsOptions",
@@ -28,6 +31,7 @@ CRITIC = Critic(
         "macroscope.statistics.sampled_divergences:STATISTICS",
     ),
     quantities={
+        "course_surprisal": "surprisal of words",
         "content_words_c2st_auc": "detectability by content words alone",
         "duplicate": "repeated texts",
         "empty": "empty texts",
@@ -55,6 +59,7 @@ CRITIC = Critic(
     criticize={},
     fewest={"documents": 10},
     fewest_candidates={"documents": 10},
+    course=_COURSE,
     attribution=AttributionScore(
         "surprisal by an n-gram model of other real texts",
         "nats per word",
@@ -84,6 +89,7 @@ CRITIC = Critic(
         "attribute": Stage(
             "scoring:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
         ),
+        "course": _COURSE.stage(options="order most_texts", megabytes=4000),
         "overview": Stage("macroscope.critics.divergence_figure:plot"),
         "report": Stage("report:items", inputs="all_evidence"),
     },

@@ -1,6 +1,6 @@
 """Attribution of the strings critic: surprising words, under n-gram models of real texts that exclude the text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from macroscope.critics.attributions import Array, Attribution, Span, attribution_weight, write_attributions
+from macroscope.critics.course import CourseInputs, Follow
 from macroscope.critics.features import subsample
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
 from macroscope.critics.strings.latents import Texts, read_texts
@@ -120,3 +121,16 @@ def mark_words(document: Document, surprisals: Array, threshold: float) -> Itera
     for place, surprisal in zip(places, surprisals[:-1].tolist(), strict=True):
         if surprisal > threshold:
             yield place, attribution_weight(surprisal, threshold), f"{surprisal:.1f} nats"
+
+
+def follow(inputs: CourseInputs) -> Follow:
+    """Return the function of the surprisal of each word, in nats; see `critics.course`."""
+    with subsample(inputs.real_latents, None, 0, inputs.options.most_texts) as (subset, _):
+        halves = Halves.fit(read_texts(subset), inputs.options.order)
+
+    def values(documents: Iterable[Document], latents: Path) -> Iterator[Array]:
+        texts = read_texts(latents)
+        for surprisals in halves.surprisals(texts.ids, texts.openings, texts.texts):
+            yield surprisals[np.newaxis, :-1]  # without the end of the text
+
+    return values

@@ -4,13 +4,22 @@ The latents are counts of tokens, and numbers of every text: its length, types, 
 There is no prior; collections are compared with each other.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic, Reading
+from macroscope.critics.declaration import AttributionScore, Course, Critic, Reading
 from macroscope.stages import Stage
+
+_COURSE = Course(
+    *("course:follow", "words", 100),
+    {
+        "repetition": Reading("repeat themselves more", "repeat themselves less", "above", "%"),
+        "new_words": Reading("use more new words", "use fewer new words", "below", "%"),
+    },
+)
 
 CRITIC = Critic(
     options="options:TendenciesOptions",
     criticize={},
     language_needs={"list of stop words": "the share of stop words is undefined"},
+    course=_COURSE,
     attribution=AttributionScore(
         "mean distance of the text's numbers from the median of real text",
         "of 1",
@@ -22,6 +31,8 @@ CRITIC = Critic(
     observes="lengths, vocabulary and repetition",
     statistics=("comparison:STATISTICS", "macroscope.critics.numeric_latents:STATISTICS"),
     quantities={
+        "course_new_words": "words that are new in the text",
+        "course_repetition": "words that end a sequence of four seen before",
         "compression_ratio": "compression ratio",
         "duplicate_2grams": "repeated 2-grams (share)",
         "duplicate_4grams": "repeated 4-grams (share)",
@@ -87,6 +98,7 @@ CRITIC = Critic(
             minutes=240,
         ),
         "attribute": Stage("scoring:attribute", inputs="texts latents control_latents"),
+        "course": _COURSE.stage(options="language language_pipeline", megabytes=4000),
         "overview": Stage(
             "figures:plot", inputs="all_latents all_evidence", options="training_samples count_permutations"
         ),

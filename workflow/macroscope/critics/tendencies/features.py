@@ -70,7 +70,7 @@ def find_repeated_ngrams(batch: Batch) -> list[Repeated]:
     texts = batch.texts
     levels: list[Repeated] = []
     ends = np.cumsum(batch.lengths)[texts]
-    positions, numbers = np.arange(len(batch.ids)), _number_pairs(texts, batch.ids)
+    positions, numbers = np.arange(len(batch.ids)), number_pairs(texts, batch.ids)
     while True:
         often = _occur_again(numbers)
         positions, numbers = positions[often], numbers[often]
@@ -82,7 +82,7 @@ def find_repeated_ngrams(batch: Batch) -> list[Repeated]:
         at[positions] = numbers
         positions = positions[positions + 2 * power <= ends[positions]]
         positions = positions[at[positions + power] >= 0]
-        numbers = _number_pairs(at[positions], at[positions + power])
+        numbers = number_pairs(at[positions], at[positions + power])
 
 
 def compute_longest_repeats(batch: Batch, repeated: list[Repeated]) -> Integers:
@@ -104,7 +104,7 @@ def compute_longest_repeats(batch: Batch, repeated: list[Repeated]) -> Integers:
         starts, follow = starts[same_text], follow[same_text]
         is_repeated = current[starts] >= 0
         starts, follow = starts[is_repeated], follow[is_repeated]
-        numbers = _number_pairs(current[starts], at[follow])
+        numbers = number_pairs(current[starts], at[follow])
         often = _occur_again(numbers)
         longer = np.zeros(count, dtype=bool)
         longer[texts[starts[often]]] = True
@@ -114,7 +114,7 @@ def compute_longest_repeats(batch: Batch, repeated: list[Repeated]) -> Integers:
     return length
 
 
-def _number_pairs(first: Integers, second: Integers) -> Integers:
+def number_pairs(first: Integers, second: Integers) -> Integers:
     """Number the distinct pairs."""
     if not len(first):
         return np.empty(0, dtype=np.int64)

@@ -5,11 +5,16 @@ correlated topic model, fitted to the train split. The prior is the model's Gaus
 `score` and `compare` need nothing else.
 """
 
-from macroscope.critics.declaration import AttributionScore, Critic, Reading
+from macroscope.critics.declaration import AttributionScore, Course, Critic, Reading
 from macroscope.stages import Stage
 
 _WORDS = "convention stop_words most_documents least_frequency"
 _MODEL = "topics pinned covariance_prior smoothing iterations tolerance initialisation restarts"
+
+_FIRST_TOPICS = Reading(
+    "stay more on the topics of their beginning", "stay less on the topics of their beginning", unit="%"
+)
+_COURSE = Course("course:follow", "words of the vocabulary", 50, {"first_topics": _FIRST_TOPICS})
 
 CRITIC = Critic(
     options="options:TopicsOptions",
@@ -21,6 +26,7 @@ CRITIC = Critic(
     language_needs={"list of stop words": "frequent function words may make topics of their own"},
     certainty="posterior_resolved",
     density=True,
+    course=_COURSE,
     attribution=AttributionScore("latent NLL", "nats"),
     known_processes=("topics",),
     latents="latents:LATENTS",
@@ -35,6 +41,7 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     quantities={
+        "course_first_topics": "words on the topics of the beginning",
         "known_words": "words of the vocabulary per text",
         "patchiness": "patchiness of the topics (words of one sentence share their topic)",
         "not_converged": "texts whose inference did not converge",
@@ -74,6 +81,7 @@ CRITIC = Critic(
             minutes=240,
         ),
         "attribute": Stage("macroscope.critics.attributions:attribute_latent_nll", inputs="scores"),
+        "course": _COURSE.stage("inference", "convention", megabytes=4000),
         "overview": Stage("figures:plot", inputs="inference all_latents", options="convention"),
         "report": Stage("report:items", inputs="inference all_evidence"),
     },

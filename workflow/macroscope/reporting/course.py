@@ -1,0 +1,197 @@
+"""The course of the texts of a run: a table of curves, sentences about courses unlike real text's, and figures."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from macroscope.colours import BLUE, GREEN
+from macroscope.critics import get_critic
+from macroscope.critics.readings import Reading
+from macroscope.gaps import TOO_FEW, Gap
+from macroscope.options import SPLIT_HALF, matched_system, reference_of
+from macroscope.plotting import REAL_TEXT_BAND, add_legend, style, title_panel
+from macroscope.statistics.courses import BEGINNING, COURSE, TENTHS, change_name, tenth_name
+from macroscope.statistics.p_values import holm
+from macroscope.statistics.tidy import SIGNIFICANT
+
+_INTERVAL = ("value", "ci_low", "ci_high")
+COLUMNS = (
+    *("corpus", "system", "critic", "measure", "tenth", *_INTERVAL, "real", "real_low", "real_high"),
+    *("change", "change_low", "change_high", "p_value", "p_adjusted"),
+)
+"""Columns of the table. `change`: change since the beginning of the texts, minus that of real texts. `p_value`: of the
+change, for all tenths and measures of the critic together; `p_adjusted`: for all critics as well (Holm)."""
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "last")
+_PANELS = 3
+"""Largest number of panels of a figure that are side by side."""
+
+
+def course_table(statistics: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each tenth, measure and system with a course: `COLUMNS`; empty if no critic has courses."""
+    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])[[*_INTERVAL, "p_value"]].sort_index()
+    tests = statistics[(statistics["statistic"] == COURSE) & (statistics["system"] != SPLIT_HALF)]
+    tests = tests[tests["value"].notna()]
+    adjusted = tests.groupby(["corpus", "system"], sort=False)["p_value"].transform(holm)
+    rows = []
+    for test, p_adjusted in zip(tests.itertuples(), adjusted, strict=True):
+        critic, factor = str(test.critic), p_adjusted / test.p_value
+        rows += [
+            (test.corpus, test.system, critic, *numbers, min(1.0, numbers[-1] * factor))
+            for numbers in _tenths(indexed, str(test.corpus), str(test.system), critic)
+        ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _tenths(indexed: pd.DataFrame, corpus: str, system: str, critic: str) -> Iterator[tuple[object, ...]]:
+    nothing = pd.Series(np.nan, indexed.columns)
+    for measure in _read_measures(critic):
+        for tenth in range(1, TENTHS + 1):
+            curve = tenth_name(measure, tenth)
+            names = (system, curve), (reference_of(system), curve), (system, change_name(measure, tenth))
+            keys = [(corpus, name, critic, statistic) for name, statistic in names]
+            of_system, real, change = (indexed.loc[key] if key in indexed.index else nothing for key in keys)
+            yield (measure, tenth, *of_system[list(_INTERVAL)], *real[list(_INTERVAL)], *change)
+
+
+def _read_measures(critic: str) -> dict[str, tuple[str, Reading]]:
+    """Return measure -> its title and words, for a critic that has courses."""
+    declared = get_critic(critic).data
+    measures = declared.course.measures if declared.course is not None else {}
+    return {name: (declared.quantities[f"{COURSE}_{name}"], reading) for name, reading in measures.items()}
+
+
+def find_course_gaps(statistics: pd.DataFrame, corpus: str, system: str) -> list[Gap]:
+    """Return the critics that have courses, but not of these texts, which are too short or too few."""
+    rows = statistics[(statistics["corpus"] == corpus) & (statistics["system"] == system)]
+    rows = rows[(rows["statistic"] == COURSE) & rows["value"].isna()]
+    return [
+        Gap(kind=TOO_FEW, corpus=corpus, system=system, critic=row.critic, reason="no course", explanation=row.reason)
+        for row in rows.itertuples()
+    ]
+
+
+def describe_courses(table: pd.DataFrame, corpus: str, system: str) -> list[str]:
+    """Return sentences for each measure whose course differs from that of real texts, the clearest first.
+
+    They say from where on along the texts it does, as they are and at matched length.
+
+    Parameters
+    ----------
+    table
+        Table of `course_table`.
+    """
+    sentences = {}
+    here = table[table["corpus"] == corpus]
+    matched = here[here["system"] == matched_system(system)]
+    for (critic, measure), rows in here[here["system"] == system].groupby(["critic", "measure"], sort=False):
+        place = _find_place(rows)
+        if place is None:
+            continue
+        first, last, above = place
+        title, reading = _read_measures(critic)[measure]
+        at_matched = matched[(matched["critic"] == critic) & (matched["measure"] == measure)]
+        changes = [_format_change(rows, name, last, reading) for name in ("value", "real")]
+        sentence = (
+            f"{_name_place(first, last)}, the texts of {system} {reading.predicate(above)} than real texts do"
+            f"{_compare_places(place, at_matched)}. In the {_ORDINALS[last - 1]} tenth, {title}: {changes[0]} since"
+            f" their beginning, against {changes[1]}."
+        )
+        sentences[sentence] = (rows["change"].abs() / (rows["change_high"] - rows["change"])).max()
+    return sorted(sentences, key=lambda sentence: -sentences[sentence])
+
+
+def _compare_places(place: tuple[int, int, bool], at_matched: pd.DataFrame) -> str:
+    """Return in brackets where texts differ at matched length in the same direction; "" without a comparison."""
+    if at_matched.empty:
+        return ""
+    again = _find_place(at_matched)
+    if again is None or again[2] != place[2]:
+        return " (not at matched length)"
+    same = again[:2] == place[:2]
+    return " (at matched length, too)" if same else f" (at matched length, {_name_place(*again[:2]).lower()})"
+
+
+def _find_place(rows: pd.DataFrame) -> tuple[int, int, bool] | None:
+    """Return the first and the last tenth of the clearest run that differs in one direction, and whether it is above.
+
+    None if no tenth differs.
+    """
+    signs = np.where(rows["p_adjusted"] < SIGNIFICANT, np.sign(rows["change"]), 0)
+    runs = [
+        (tenths := [tenth for tenth, _ in run], sign)
+        for sign, run in groupby(zip(rows["tenth"], signs, strict=True), key=lambda pair: pair[1])
+        if sign
+    ]
+    if not runs:
+        return None
+    least = rows.set_index("tenth")["p_value"]
+    tenths, sign = min(runs, key=lambda run: (least[run[0]].min(), -len(run[0])))
+    return int(tenths[0]), int(tenths[-1]), bool(sign > 0)
+
+
+def _name_place(first: int, last: int) -> str:
+    if first == last:
+        return f"In their {_ORDINALS[first - 1]} tenth"
+    if last == TENTHS:
+        return f"From their {_ORDINALS[first - 1]} tenth on"
+    return f"From their {_ORDINALS[first - 1]} to their {_ORDINALS[last - 1]} tenth"
+
+
+def _format_change(rows: pd.DataFrame, column: str, tenth: int, reading: Reading) -> str:
+    """Return the change of a curve since the beginning, with its sign and unit."""
+    curve = rows.set_index("tenth")[column]
+    change = float(curve[tenth] - curve[:BEGINNING].mean())
+    return f"{100 * change:+.1f} points" if reading.unit == "%" else f"{change:+.2f} {reading.unit}"
+
+
+def course_figure(corpus: str, system: str) -> str:
+    """Return the name of the figure of a system's curves, without suffix."""
+    return f"{COURSE}_{corpus}_{system}"
+
+
+def plot_courses(rows: pd.DataFrame, system: str, confidence: float) -> Figure:
+    """Plot the curves of a system beside those of real texts, each with its simultaneous band.
+
+    Parameters
+    ----------
+    rows
+        Rows of `course_table` of the system.
+    confidence
+        Level of the bands in percent.
+    """
+    groups = list(rows.groupby(["critic", "measure"], sort=False))
+    columns = min(_PANELS, len(groups))
+    lines = -(-len(groups) // columns)
+    with style():
+        size = (0.6 + 2.5 * columns, 0.7 + 2.3 * lines)
+        figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, sharex="col")
+        for axes, ((critic, measure), curve) in zip(grid.flat, groups, strict=False):
+            title, reading = _read_measures(critic)[measure]
+            _plot_curve(axes, curve, 100 if reading.unit == "%" else 1, system)
+            title_panel(axes, f"{critic}: {title}{', %' if reading.unit == '%' else ''}")
+        for axes in grid.flat[len(groups) :]:
+            axes.set_axis_off()
+        for axes in grid[-1]:
+            axes.set_xlabel(f"tenth ({confidence:g} % bands)")
+        add_legend(figure)
+    return figure
+
+
+def _plot_curve(axes: Axes, curve: pd.DataFrame, factor: int, system: str) -> None:
+    tenths = curve["tenth"].to_numpy()
+    for names, colour, label in (
+        (("real", "real_low", "real_high"), GREEN, "real text"),
+        (_INTERVAL, BLUE, system),
+    ):
+        value, low, high = (factor * curve[name].to_numpy(float) for name in names)
+        axes.fill_between(tenths, low, high, **{**REAL_TEXT_BAND, "color": colour})
+        axes.plot(tenths, value, color=colour, lw=1.5, label=label)
+    differs = curve[curve["p_adjusted"] < SIGNIFICANT]
+    label = "changes otherwise than real text"
+    axes.plot(differs["tenth"], factor * differs["value"], "o", color=BLUE, ms=5, label=label)
+    axes.set_xticks(range(2, TENTHS + 1, 2))
