@@ -1,7 +1,7 @@
 """Diversity of k texts of known classes: on prompts of unequal diversity, across prompts, and of one prompt."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ def _classes(rng: np.random.Generator, shares: Shares, prompts: int, texts: tupl
     return np.eye(CLASSES, dtype=np.float32)[np.concatenate(chosen)], np.repeat(np.arange(prompts), sizes)
 
 
+@cache
 def _truth(shares: Shares, k: int, on_prompt: bool, second: Shares) -> dict[str, float]:
     """Compute expectations by many sets; those of differences are of the first collection minus the second one."""
     rng = np.random.default_rng(0)
@@ -67,7 +68,6 @@ def diversity(
     k: int,
     prompts: int,
     texts: tuple[int, int],
-    truth: dict[str, float],
     on_prompt: bool = True,
     second: Shares | None = None,
 ) -> Run:
@@ -75,7 +75,7 @@ def diversity(
     measured = [_measure(rng, each, k, prompts, texts, on_prompt) for each in (shares, second or shares)]
     estimates = [estimate_jackknifed(name, term, 0.95) for name, term in measured[0].items()]
     estimates.append(estimate_difference(f"{DISTINCT}{DIFFERENCE}", measured[0][DISTINCT], measured[1][DISTINCT], 0.95))
-    return estimates, truth
+    return estimates, _truth(shares, k, on_prompt, second or shares)
 
 
 def _measure(
@@ -99,12 +99,8 @@ def _measure(
 
 
 def _setting(name: str, null: bool = True, power: dict[str, float] | None = None, **arguments: object) -> Setting:
-    shares, second = arguments["shares"], arguments.get("second", arguments["shares"])
-    truth = _truth(shares, arguments["k"], arguments.get("on_prompt", True), second)  # type: ignore[arg-type]
     difference = f"{DISTINCT}{DIFFERENCE}"
-    return Setting(
-        name, partial(diversity, truth=truth, **arguments), null=(difference,) if null else (), power=power or {}
-    )
+    return Setting(name, partial(diversity, **arguments), null=(difference,) if null else (), power=power or {})
 
 
 CASE = Case(

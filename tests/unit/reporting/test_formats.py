@@ -106,6 +106,8 @@ def test_all_differences_of_one_system_by_a_critic_without_a_prior_are_a_family(
     system = system.assign(n_reference=50, n_candidate=50, n_paired=0)
     second_system = system.assign(system="other", p_value=[1e-6, 1e-6, 0.04, None])
     table = pd.concat([system.assign(system="mine"), second_system], ignore_index=True)
+    tests = with_adjusted_p_values(table.assign(critic="tendencies", corpus="wiki"))["tests"]
+    assert tests[:4].tolist() == ["difference", "difference", "tokens come from Zipf's law", ""]
     adjusted = with_adjusted_p_values(table.assign(critic="tendencies", corpus="wiki"))
     mine = adjusted[adjusted["system"] == "mine"].set_index("statistic")["p_adjusted"]
     assert mine["length_ks"] == 0.02

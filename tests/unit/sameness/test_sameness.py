@@ -279,3 +279,8 @@ def test_folders_of_others_are_not_replaced(tmp_path):
     (tmp_path / "earlier" / "notes.txt").write_text("mine, on the page")
     with pytest.raises(MacroscopeError, match="holds other files"):
         require_replaceable_folder(tmp_path / "earlier")
+
+
+def test_few_prompts_with_few_texts_are_compared_at_all_their_texts(tmp_path):
+    path = write_stories(tmp_path / "mine.jsonl", 7, lambda n: [f"a{n}", f"b{n}", "c", "d", "e"])
+    assert diversity(measure([], [path]), "mine", "same_prompt", "distinct_k", 5)["value"] == 5

@@ -1,6 +1,7 @@
 """Tables of a run as CSV and LaTeX: all statistics, and tables like those of the papers."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 
 from macroscope.config.schema import Config
 from macroscope.critics import get_critic, is_critic
-from macroscope.critics.declaration import difference_tests
+from macroscope.critics.declaration import difference_tests, statistics_of
 from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
 from macroscope.gaps import write_missing
@@ -34,29 +35,36 @@ from macroscope.reporting.pairs import pairs_table
 from macroscope.reporting.scorecard_table import chapters_with_warnings, scorecard_table
 from macroscope.runs.results import Results
 from macroscope.statistics.correlation import correlate
+from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.tables import write_csv
 
 
 def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Add `p_adjusted`: Benjamini-Hochberg over the tests of one family in the run.
+    """Add `p_adjusted`: Benjamini-Hochberg over the tests of one family in the run; and `tests`.
 
     A family consists of all tests of a difference between one system and real text by one critic on one corpus. The
     number of tests and the differences of other systems therefore do not affect a system without differences. Other
     p-values (a distance to a law that real text does not follow either; a repeated test of the same difference) are not
-    adjusted: their `p_adjusted` is NaN.
+    adjusted: their `p_adjusted` is NaN. `tests` is "difference" if the p-value tests a difference, else the hypothesis
+    that it tests.
     """
     adjusted = pd.Series(float("nan"), index=statistics.index)
+    tested = pd.Series("", index=statistics.index)
     for name, rows in statistics.groupby("critic", sort=False):
         if not is_critic(str(name)):  # such as "perplexity"
             continue
         tests = difference_tests(get_critic(str(name)), rows)
+        declarations = statistics_of(get_critic(str(name)))
+        declared = rows.loc[rows["p_value"].notna(), "statistic"].map(partial(match_declaration, declarations))
+        tested.update(declared.map(lambda each: "difference" if each.difference else each.null))
         families = tests["p_value"].groupby([tests["corpus"], tests["system"]], sort=False)
         adjusted.update(families.transform(benjamini_hochberg))
     at = statistics.columns.get_loc("p_value")
     assert isinstance(at, int)
     table = statistics.copy()
     table.insert(at + 1, "p_adjusted", adjusted)
+    table.insert(at + 2, "tests", tested)
     return table
 
 

@@ -221,8 +221,9 @@ def _list_groups(pool: pd.DataFrame, real: str | None) -> Iterator[tuple[str, st
 def _largest_size(texts: pd.DataFrame) -> int:
     """Return the largest k: half of the strata or more have as many parts, and for a jackknife over them twice k."""
     sizes = texts.groupby("stratum")["part"].nunique().sort_values(ascending=False)
-    size, units = int(sizes.iloc[(len(sizes) - 1) // 2]), texts["unit"].nunique()
-    return min(MOST_TEXTS, size // 2 if units > len(sizes) and units >= FEWEST_PROMPTS else size)
+    size = int(sizes.iloc[(len(sizes) - 1) // 2])
+    is_over_parts = texts["unit"].nunique() > len(sizes) and sizes.iloc[-1] >= FEWEST_PROMPTS
+    return min(MOST_TEXTS, size // 2 if is_over_parts else size)
 
 
 def _measure(
