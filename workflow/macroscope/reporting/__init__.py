@@ -7,7 +7,7 @@ PACKAGE = __name__
 STAGES = {
     "tables": Stage("tables:write_tables", "config contents", folder=True, megabytes=4000, version=2),
     "figures": Stage("figures:plot_figures", "config contents tables threads", folder=True, megabytes=4000, threads=4),
-    "report": Stage("report:write_report", "config contents tables figures pages logs", megabytes=4000),
+    "report": Stage("report:write_report", "config contents tables figures pages logs", megabytes=4000, version=2),
     "sensitivity": Stage("sensitivity:write_sensitivity", "config contents", folder=True, megabytes=4000),
     "reader": Stage("reader.writing:write_reader", "config contents", folder=True, megabytes=4000, minutes=240),
 }

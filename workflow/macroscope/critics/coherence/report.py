@@ -1,6 +1,6 @@
 """Chapter of the coherence critic in the report of a corpus."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,18 +18,18 @@ from macroscope.phrases import number
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
-# ---- classification errors -------------------------------------------------------------------------------------------
-# The latent PPL that classification errors alone give to real section orders.
+# ---- reading of sections ---------------------------------------------------------------------------------------------
+# The latent PPL that real section orders have if they are read like the system's sections.
 #
-# A section classifier that errs turns real orders into less likely ones. Its latent PPL of a system then exceeds that
-# of real text even if the system orders its sections like real text. The errors explain a difference if real orders,
-# with as many errors as the classifier makes on the system's texts, have as large a latent PPL.
+# A section classifier that errs, or doubts, turns real orders into less likely ones. Its latent PPL of a system then
+# exceeds that of real text even if the system orders its sections like real text. How it reads the sections explains a
+# difference if real orders, read as it reads the system's sections, have as large a latent PPL.
 #
-# Given the types z of a document, the classifier assigns section m a type from row z_m of a matrix C. Errors in
-# different sections are independent, so that the expected T(x) of inferred types is that of a posterior with the rows
-# C[z_m]. C is the confusion matrix on validation sections with its errors scaled to the system's error rate: the share
-# of titled sections that the classifier gets wrong or, without titles, one minus the mean probability of the most
-# probable type.
+# Given the types z of a document, the classifier gives section m the posterior of row z_m of a matrix C. Readings of
+# different sections are independent, so that the expected T(x) is that of a posterior with the rows C[z_m]. C has the
+# mean posterior of the system's sections with this title: a section shuffled inside gets a flat posterior although its
+# most probable type is right. For types and systems without titles it is the confusion matrix on validation sections
+# with its errors scaled to one minus the mean probability of the most probable type, or to the errors on titles.
 
 TITLED = 0.5
 """Share of a system's documents with known titles from which its error rate is measured on them."""
@@ -37,13 +37,13 @@ COLUMNS = ["system", "error_rate", "latent_ppl", "by_errors_alone", "explained"]
 
 
 def explain_by_errors(findings: Findings) -> pd.DataFrame:
-    """Compare each system's latent PPL with that which classification errors alone give to real section orders.
+    """Compare each system's latent PPL with that of real section orders that are read like the system's sections.
 
     Returns
     -------
     data frame
         One row per system, the control first; columns `COLUMNS`. `explained`: the system's latent PPL is significantly
-        above that of real text, its interval does not lie above the value by errors alone, and its own titles do not
+        above that of real text, its interval does not lie above that of real orders, and its own titles do not
         show the difference either. Empty under the published convention, which does not define T(x) as an expectation,
         and if no real document is fully titled.
     """
@@ -58,7 +58,8 @@ def explain_by_errors(findings: Findings) -> pd.DataFrame:
     for system in findings.systems:
         observed = indexed.loc[(system, "latent_ppl")]
         rate = _error_rate(findings, indexed, system)
-        alone = expected_ppl(orders, prior, scale_errors(confusion, rate))
+        batches = read_batches(findings.latents(system)) if _is_titled(indexed, system) else ()
+        alone = expected_ppl(orders, prior, mean_posteriors(batches, prior.types, scale_errors(confusion, rate)))
         differs = observed["p_adjusted"] < SIGNIFICANT and observed["value"] > control
         shown = observed["ci_low"] > alone or _differs_by_titles(indexed, system)
         rows.append((system, rate, observed["value"], alone, bool(differs and not shown)))
@@ -95,12 +96,28 @@ def _real_orders(findings: Findings, prior: SectionPrior) -> list[list[int]]:
 
 def _error_rate(findings: Findings, indexed: pd.DataFrame, system: str) -> float:
     """Return the share of a system's sections that the classifier gets wrong; see the module's docstring."""
-    agreement = (system, "title_agreement_share")
-    if agreement in indexed.index:
-        row, documents = indexed.loc[agreement], indexed.loc[(system, "latent_ppl"), "n_candidate"]
-        if np.isfinite(row["value"]) and row["n_candidate"] >= TITLED * documents:
-            return float(1 - row["value"])
+    if _is_titled(indexed, system):
+        return float(1 - indexed.loc[(system, "title_agreement_share"), "value"])
     return _mean_doubt(read_batches(findings.latents(system)))
+
+
+def _is_titled(indexed: pd.DataFrame, system: str) -> bool:
+    agreement = (system, "title_agreement_share")
+    if agreement not in indexed.index:
+        return False
+    row, documents = indexed.loc[agreement], indexed.loc[(system, "latent_ppl"), "n_candidate"]
+    return bool(np.isfinite(row["value"]) and row["n_candidate"] >= TITLED * documents)
+
+
+def mean_posteriors(batches: Iterable[Batch], types: Sequence[str], default: Array) -> Array:
+    """Return the mean posterior of the sections with each title (types x types); `default` for types without any."""
+    sums, counts = np.zeros_like(default), np.zeros(len(default))
+    for batch in batches:
+        titles = [title for n, gold in zip(batch.lengths, batch.gold, strict=True) for title in gold or [None] * n]
+        number = pd.Categorical(titles, categories=list(types)).codes
+        np.add.at(sums, number[number >= 0], batch.posterior[number >= 0])
+        counts += np.bincount(number[number >= 0], minlength=len(counts))
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], default)
 
 
 def _differs_by_titles(indexed: pd.DataFrame, system: str) -> bool:
@@ -179,7 +196,9 @@ def _table(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
 
 
 COMMON_ERRORS = 5
-_EXPLAINED = "Errors of the section classifier explain the whole difference in latent PPL."
+_EXPLAINED = (
+    "The reading of the sections explains the whole difference in latent PPL: their order is not shown to differ."
+)
 
 
 def items(findings: Findings) -> list[ReportItem]:
@@ -247,8 +266,8 @@ def _errors_item(findings: Findings) -> list[ReportItem]:
             "system": table["system"],
             "sections that are classified wrongly, share": [number(rate) for rate in table["error_rate"]],
             "latent PPL": [number(value) for value in table["latent_ppl"]],
-            "real orders with as many errors": [number(value) for value in table["by_errors_alone"]],
-            "errors explain the difference": table["explained"].map({True: "yes: not usable", False: "no"}),
+            "real orders, read like the system's sections": [number(value) for value in table["by_errors_alone"]],
+            "reading explains the difference": table["explained"].map({True: "yes: not usable", False: "no"}),
         }
     )
     explained = dict.fromkeys(table.loc[table["explained"], "system"], _EXPLAINED)
