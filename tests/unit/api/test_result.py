@@ -77,7 +77,7 @@ def test_a_saved_result_is_loaded_as_it_was(finished, tmp_path):
     assert made == [True]
     loaded = macroscope.load(tmp_path / "saved")
     assert repr(loaded) == repr(result)
-    assert loaded.reasons == ["The critic 'coherence' is left out: it needs 20 titles."]
+    assert loaded.left_out == ["The critic 'coherence' is left out: it needs 20 titles."]
     assert repr(loaded).endswith("\n\nThey differ.")
     for text in ("Beware.", "(1) skipped: it needs 20 titles", "(2) failed: too few words; see a.log"):
         assert text in repr(loaded)

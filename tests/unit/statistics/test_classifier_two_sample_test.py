@@ -10,13 +10,12 @@ from sklearn.metrics import roc_auc_score
 from macroscope.statistics.classifier_two_sample_test import (
     FEWEST_DOCUMENTS,
     FOLDS,
-    assign_folds,
     cross_fit_log_odds,
-    fit_logistic,
     minimum_detectable_auc,
     two_sample_test,
     within_fold_auc,
 )
+from macroscope.statistics.document_classifier import assign_folds, fit_logistic, label_documents
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import group_labels
 
@@ -82,10 +81,10 @@ def test_documents_are_scored_by_classifiers_trained_on_earlier_folds():
     """Documents of the last fold do not change the log odds of those before it."""
     rng = np.random.default_rng(3)
     first, second = features(rng.normal(size=(60, 1)), "a"), features(rng.normal(1, 1, (60, 1)), "b")
-    odds = cross_fit_log_odds(first, second, group_labels(first.keys, second.keys), 7)
+    odds = cross_fit_log_odds(label_documents(first, second, group_labels(first.keys, second.keys)), 7)
     last = odds.folds[:, 0] == FOLDS - 1
     changed = features(np.where(last[60:, None], 100.0, second.numbers), "b")
-    again = cross_fit_log_odds(first, changed, group_labels(first.keys, changed.keys), 7)
+    again = cross_fit_log_odds(label_documents(first, changed, group_labels(first.keys, changed.keys)), 7)
     is_compared = ~last & np.isfinite(odds.log_odds[:, 0])
     np.testing.assert_allclose(again.log_odds[is_compared, 0], odds.log_odds[is_compared, 0])
     assert is_compared.sum() > 50

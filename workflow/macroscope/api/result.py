@@ -27,6 +27,7 @@ from macroscope.reporting.course import course_table
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.formats import to_latex
 from macroscope.reporting.reader.index import CriticScores
+from macroscope.reporting.reasons import read_reasons, render_reasons
 from macroscope.reporting.scorecard import build_scorecards, format_cell, read_scorecard
 from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.reporting.scorecard_text import (
@@ -62,14 +63,14 @@ class Comparison:
     ----------
     folder
         Folder of the run.
-    reasons
+    left_out
         Sentences about the critics that are left out, and the texts that a critic cannot judge.
     """
 
     def __init__(self, results: Results, make_report: Callable[[], None]) -> None:
         self._results, self._make_report = results, make_report
         self.folder = results.folder
-        self.reasons = describe_gaps(gap for gap in results.config.gaps if gap.kind == SKIPPED)
+        self.left_out = describe_gaps(gap for gap in results.config.gaps if gap.kind == SKIPPED)
 
     @cached_property
     def scorecard(self) -> pd.DataFrame:
@@ -121,6 +122,17 @@ class Comparison:
         "failed") has its reason in `reason`, a few words, and `explanation`.
         """
         return read_scorecard(self._tables)
+
+    @cached_property
+    def reasons(self) -> pd.DataFrame:
+        """Features that decided the verdicts *unlike*: a row per system, critic and feature, the largest share first.
+
+        The columns are `corpus`, `system`, `critic`, `feature` (a word in quotation marks, or the name of a number),
+        `share` (of the detectability; negative shares of other features may bring the sum above 1), and `without`,
+        `without_low` and `without_high`: the detectability, with its interval, of classifiers without these features.
+        A critic whose features have no names has no row.
+        """
+        return read_reasons(self._tables)
 
     @cached_property
     def statistics(self) -> pd.DataFrame:
@@ -279,7 +291,8 @@ class Comparison:
 
     @property
     def _remarks(self) -> list[str]:
-        remarks = [*list_notes(self._results, self._tables), *list_warnings(self._tables, self.missing), self.summary()]
+        notes = [render_reasons(self.reasons), *list_notes(self._results, self._tables)]
+        remarks = [*notes, *list_warnings(self._tables, self.missing), self.summary()]
         return [remark for remark in remarks if remark]
 
     def __repr__(self) -> str:

@@ -171,6 +171,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.gaps import SKIPPED, describe_missing
+    from macroscope.reporting.reasons import read_reasons, render_reasons
     from macroscope.reporting.scorecard import build_scorecards, read_scorecard
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
     from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
@@ -178,7 +179,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
 
     folder = output / plan.results
     results, tables = read_run(folder), folder / "tables"
-    missing, scorecard = results.missing, read_scorecard(tables)
+    missing, scorecard, reasons = results.missing, read_scorecard(tables), read_reasons(tables)
     summary = summarise_run(results, scorecard, read_statistics(tables))
     notes = list_notes(results, tables)
     places = {
@@ -188,7 +189,8 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     }
     if answer is not None:
         answer["notes"] += notes
-        answer |= {"scorecard": records_of(scorecard), "warnings": records_of(read_warnings(tables))}
+        answer |= {"scorecard": records_of(scorecard), "reasons": records_of(reasons)}
+        answer |= {"warnings": records_of(read_warnings(tables))}
         answer["missing"] = [entry.record for entry in missing]
         print_json({"summary": summary} | answer | {name.lower(): str(path) for name, path in places.items()})
     else:
@@ -196,7 +198,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         judges = (scorecard["verdict"] != SKIPPED).groupby(scorecard["critic"]).transform("any")
         scorecards = list(build_scorecards(scorecard[judges]))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
-        for sentence in [*notes, *list_warnings(tables, missing)]:
+        for sentence in filter(None, [render_reasons(reasons), *notes, *list_warnings(tables, missing)]):
             print(f"\n{sentence}")
         print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))
         if missing:

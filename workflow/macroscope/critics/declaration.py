@@ -57,6 +57,7 @@ SHARED_STAGES = {
         inputs=f"all_latents all_scores {_OF_SYSTEMS} systems confidence seed",
         megabytes=4000,
         minutes=120,
+        version=2,
     ),
     "compare_pairs": Stage(
         "macroscope.critics.pairs:compare_pairs",

@@ -109,12 +109,13 @@ def read_score_features(latents: Path, scores: Path | None) -> DocumentFeatures:
     wanted = [*KEYS, "nll", "units", "entropy", *further, CATEGORIES]
     table = pd.read_parquet(scores, columns=[name for name in wanted if name in columns])
     table = table[table["nll"].notna() & (table["units"] > 0)].reset_index(drop=True)
-    numbers = [table["nll"] / table["units"], table["units"]]
+    numbers = {"nll_per_unit": table["nll"] / table["units"], "units": table["units"]}
     if "entropy" in table:
-        numbers.append(table["entropy"] / table["units"])
-    numbers += [table[name] for name in further]
+        numbers["posterior_entropy"] = table["entropy"] / table["units"]
+    numbers |= {name.removeprefix(NUMBER): table[name] for name in further}
     bags = ([() if bag is None else tuple(bag) for bag in table[CATEGORIES]],) if CATEGORIES in table else ()
-    return DocumentFeatures(_keys(table), np.stack([column.to_numpy(float) for column in numbers], axis=1), bags)
+    stacked = np.stack([column.to_numpy(float) for column in numbers.values()], axis=1)
+    return DocumentFeatures(_keys(table), stacked, bags, tuple(numbers))
 
 
 def add_score_features(features: DocumentFeatures, latents: Path, scores: Path | None) -> DocumentFeatures:
@@ -123,7 +124,8 @@ def add_score_features(features: DocumentFeatures, latents: Path, scores: Path |
     positions = pd.Index(scored.keys["id"]).get_indexer(features.keys["id"])
     appended = np.full((len(features), scored.numbers.shape[1]), np.nan)  # the width is the same if nothing is scored
     appended[positions >= 0] = scored.numbers[positions[positions >= 0]]
-    return DocumentFeatures(features.keys, np.concatenate([features.numbers, appended], axis=1))
+    joined = np.concatenate([features.numbers, appended], axis=1)
+    return DocumentFeatures(features.keys, joined, names=features.names + scored.names)
 
 
 def read_numeric_features(latents: Path, scores: Path | None) -> DocumentFeatures:
@@ -133,7 +135,7 @@ def read_numeric_features(latents: Path, scores: Path | None) -> DocumentFeature
         raise MacroscopeError(
             f"{latents}: no numeric column to use as features of documents; declare the critic's 'features'"
         )
-    return DocumentFeatures(keys, numbers.to_numpy(float))
+    return DocumentFeatures(keys, numbers.to_numpy(float), names=tuple(numbers.columns))
 
 
 def _keys(table: pd.DataFrame) -> pd.DataFrame:

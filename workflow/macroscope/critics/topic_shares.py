@@ -31,6 +31,8 @@ STATISTICS = (
 )
 EXCERPT = 400
 WORDS_PER_TOPIC = 3
+TOPIC = "topic_"
+"""Beginning of the names of topics as features of documents, which end in their numbers."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class TopicPosteriors:
     def features(self, values: Array, latents: Path, scores: Path | None) -> DocumentFeatures:
         """Return `values` of the documents with words (documents x numbers), and the features of their scores."""
         is_finite = np.isfinite(values).all(axis=1)
-        features = DocumentFeatures(self.keys[is_finite].reset_index(drop=True), values[is_finite])
+        names = tuple(f"{TOPIC}{number}" for number in range(values.shape[1]))
+        features = DocumentFeatures(self.keys[is_finite].reset_index(drop=True), values[is_finite], names=names)
         return add_score_features(features, latents, scores)
 
 

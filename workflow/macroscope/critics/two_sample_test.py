@@ -15,6 +15,7 @@ from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.registry import Plugin
 from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
+from macroscope.statistics.decisive_features import find_decisive_features
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.joint_test import CollectionStatistic, estimate_largest_difference
 from macroscope.statistics.power import (
@@ -28,6 +29,8 @@ from macroscope.statistics.power import (
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
 from macroscope.tables import write_csv
 
+FEATURE = "feature"
+"""Column of the tables with the feature that a statistic is about; "" if it is about all."""
 MOST_PERMUTED = 2000
 """Largest number of documents per side of a permutation test, whose time may grow with the number of pairs."""
 
@@ -89,9 +92,10 @@ def run_two_sample_tests(
     """Test every system's documents against the control's, and write the results as tidy statistics.
 
     The statistics are `c2st_auc`, the detectability: how often a classifier tells a system's document from a real one;
-    and `largest_difference`, whose p-value is that of the critic's permutation test (`statistics.joint_test`). For the
-    control, one half is tested against the other, as the system `SPLIT_HALF`. Texts at matched length are
-    tested against the real ones at this length (`matched_length`).
+    `largest_difference`, whose p-value is that of the critic's permutation test (`statistics.joint_test`); and, if the
+    detectability is above chance, what decides it (`statistics.decisive_features`), named in the column `FEATURE`. For
+    the control, one half is tested against the other, as the system `SPLIT_HALF`. Texts at matched length are tested
+    against the real ones at this length (`matched_length`).
 
     Parameters
     ----------
@@ -118,7 +122,8 @@ def run_two_sample_tests(
             pairing = find_pairs(reference.keys, candidate.keys, system)
         about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signature}
         rows = _rows(reference, candidate, collection_statistics(critic), resampling)
-        tables.append(tidy_table(rows, resampling=resampling, pairing=pairing, **about))
+        tidy = tidy_table(rows, resampling=resampling, pairing=pairing, **about)
+        tables.append(tidy.assign(**{FEATURE: rows[FEATURE]}))
     write_tidy(pd.concat(tables, ignore_index=True), output)
 
 
@@ -130,12 +135,16 @@ def _rows(
 ) -> pd.DataFrame:
     estimates = two_sample_test(reference, candidate, resampling.confidence, resampling.seed)
     few = [_subsample(features, resampling.seed) for features in (reference, candidate)]
-    estimates.append(estimate_largest_difference(statistics, few[0], few[1], resampling.seed))
-    return rows_table(
-        estimates,
+    named = [("", each) for each in estimates]
+    named.append(("", estimate_largest_difference(statistics, few[0], few[1], resampling.seed)))
+    if estimates[0].ci_low > 0.5:
+        named += find_decisive_features(reference, candidate, resampling.confidence, resampling.seed)
+    table = rows_table(
+        [each for _, each in named],
         (len(reference), len(candidate)),
         lambda _: f"fewer than {FEWEST_DOCUMENTS} judged documents in a collection, or all of them in one group",
     )
+    return table.assign(**{FEATURE: [feature for feature, _ in named]})
 
 
 def _subsample(features: DocumentFeatures, seed: int) -> DocumentFeatures:

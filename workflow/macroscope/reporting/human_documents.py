@@ -22,6 +22,7 @@ from macroscope.reporting.human import HumanScores, read_human_scores, read_leng
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.runs.results import Results
 from macroscope.statistics.classifier_two_sample_test import cross_fit_log_odds
+from macroscope.statistics.document_classifier import label_documents
 from macroscope.statistics.document_groups import group_labels
 from macroscope.statistics.judgements import has_document_ratings
 from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, read_ratings, rename_systems
@@ -84,9 +85,8 @@ def _read_attribution_scores(path: Path) -> pd.DataFrame:
 def _compute_log_odds(critic: Plugin[Critic], control: CriticFiles, system: CriticFiles, seed: int) -> pd.DataFrame:
     features = feature_extractor(critic)
     reference, candidate = features(control.latents, control.scores), features(system.latents, system.scores)
-    odds = cross_fit_log_odds(reference, candidate, group_labels(reference.keys, candidate.keys), seed).log_odds[
-        len(reference) :
-    ]
+    documents = label_documents(reference, candidate, group_labels(reference.keys, candidate.keys))
+    odds = cross_fit_log_odds(documents, seed).log_odds[len(reference) :]
     is_judged = np.isfinite(odds)
     mean = np.where(is_judged, odds, 0).sum(axis=1) / np.where(is_judged.any(axis=1), is_judged.sum(axis=1), np.nan)
     return _to_long(candidate.keys["id"], pd.DataFrame({LOG_ODDS: mean}))

@@ -37,6 +37,7 @@ from macroscope.reporting.html_blocks import Captions, system_page
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
 from macroscope.reporting.pages import make_environment
 from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
+from macroscope.reporting.reasons import describe_reasons, read_reasons
 from macroscope.reporting.scorecard import (
     EMPTY,
     SIGNS,
@@ -110,6 +111,7 @@ def write_report(
         counts_chapter(results, tables, logs, captions),
     ]
     environment = _environment(results, chapters, scorecards)
+    environment.globals["reasons"] = describe_reasons(read_reasons(tables))
     with atomic(pages) as folder:
         folder.mkdir()
         for chapter in chapters:

@@ -27,6 +27,7 @@ FULL_NAMES = {
     "precision": "precision (share of the system's texts near a real one)",
     "recall": "recall (share of real texts near one of the system's)",
     "c2st_auc": "detectability (C2ST AUC against real text)",
+    "c2st_auc_without": "detectability without the features that decide most",
     "c2st_auc_between_systems": "detectability between the two systems (C2ST AUC)",
     "token_ppl": "token PPL",
     "tvd_half_l1": "total variation of word shares",
@@ -61,7 +62,11 @@ SUFFIXES = {
 }
 """Suffix of a name -> template around the readable name of the rest; the first matching suffix applies."""
 
-PREFIXES = {"reference_": "{} of real text", "latent_ppl_": "latent PPL, {}"}
+PREFIXES = {
+    "c2st_auc_share_": "share of the detectability, feature {}",
+    "reference_": "{} of real text",
+    "latent_ppl_": "latent PPL, {}",
+}
 
 
 def readable_name(name: str, quantities: Mapping[str, str]) -> str:

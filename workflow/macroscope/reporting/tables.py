@@ -14,7 +14,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
 from macroscope.gaps import write_missing
 from macroscope.options import Resampling
-from macroscope.reporting import human_documents, matched_length, scorecard
+from macroscope.reporting import human_documents, matched_length, reasons, scorecard
 from macroscope.reporting.critic_stages import read_findings, report_items
 from macroscope.reporting.data_sources import data_sources_table
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate, to_latex
@@ -32,6 +32,7 @@ from macroscope.reporting.human_documents import documents_table
 from macroscope.reporting.matched_length import matched_lengths_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
+from macroscope.reporting.reasons import reasons_table
 from macroscope.reporting.scorecard_table import chapters_with_warnings, scorecard_table
 from macroscope.runs.results import Results
 from macroscope.statistics.correlation import correlate
@@ -75,6 +76,8 @@ def write_tables(config: Path, contents: Path, output: Path) -> None:
         All statistics, in tidy format.
     scorecard.csv
         Corpus x system x critic: detectability of single documents, and the verdict; or the reason why there is none.
+    reasons.csv
+        What decided each verdict *unlike*: features, their shares, and the detectability without them.
     matched_length.csv
         Texts and words that are cut for comparisons at matched length, and detectability by length alone, if the config
         requests such comparisons.
@@ -123,9 +126,10 @@ def write_tables(config: Path, contents: Path, output: Path) -> None:
         folder.mkdir()
         unusable = find_unusable(items)
         headline = headline_table(results, statistics, unusable)
+        cells = scorecard_table(results, statistics, unusable, chapters_with_warnings(items))
         tables = {
             "statistics.csv": statistics,
-            scorecard.FILE: scorecard_table(results, statistics, unusable, chapters_with_warnings(items)),
+            scorecard.FILE: cells,
             "headline.csv": headline,
             "warnings.csv": _warnings_table(items),
             "corpora.csv": results.corpus_table("summary"),
@@ -133,6 +137,7 @@ def write_tables(config: Path, contents: Path, output: Path) -> None:
             "dropped.csv": dropped_table(results),
         }
         if_any = {
+            reasons.FILE: reasons_table(cells, statistics, items),
             matched_length.FILE: matched_lengths_table(results, statistics),
             PAIRS: pairs_table(results),
             "known_truth.csv": known_truth_table(results, statistics),

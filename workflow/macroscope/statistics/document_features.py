@@ -7,6 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+JOINT = "\x00"
+"""Separator of the words of a pair, which no word contains."""
+
 
 @dataclass(frozen=True)
 class DocumentFeatures:
@@ -19,12 +22,16 @@ class DocumentFeatures:
     numbers
         Documents x numeric features; NaN for missing ones.
     bags
-        Any number of feature lists: each holds, for every document, the names that it consists of.
+        Any number of feature lists: each holds, for every document, the names that it consists of. `JOINT` stands
+        between the words of a pair.
+    names
+        Names of the numeric features; none for coordinates without a meaning, such as those of an embedding.
     """
 
     keys: pd.DataFrame
     numbers: NDArray[np.float64]
     bags: tuple[Sequence[Sequence[str]], ...] = ()
+    names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -32,14 +39,14 @@ class DocumentFeatures:
     def subset(self, indices: NDArray[np.int64]) -> "DocumentFeatures":
         """Return the features of the documents of these indices."""
         bags = tuple([bag[i] for i in indices] for bag in self.bags)
-        return DocumentFeatures(self.keys.iloc[indices], self.numbers[indices], bags)
+        return DocumentFeatures(self.keys.iloc[indices], self.numbers[indices], bags, self.names)
 
 
 def join_features(first: DocumentFeatures, second: DocumentFeatures) -> DocumentFeatures:
     """Return the features of the documents of two samples, the first sample's before the second's."""
     keys = pd.concat([first.keys, second.keys], ignore_index=True)
     bags = tuple([*of_first, *of_second] for of_first, of_second in zip(first.bags, second.bags, strict=True))
-    return DocumentFeatures(keys, np.concatenate([first.numbers, second.numbers]), bags)
+    return DocumentFeatures(keys, np.concatenate([first.numbers, second.numbers]), bags, first.names)
 
 
 Array = NDArray[np.float64]

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from macroscope.statistics.classifier_two_sample_test import count_names, normal_scores, reduce_features
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_classifier import count_names, normal_scores, reduce_features
 from macroscope.statistics.document_features import Array, DocumentFeatures, join_features
 from macroscope.statistics.document_groups import Integers, find_repeats
 from macroscope.statistics.p_values import TIE
@@ -91,7 +91,7 @@ def standardise(pool: DocumentFeatures) -> Array:
     numbers = reduce_features(pool.numbers.astype(float))
     columns = [normal_scores(numbers, numbers)]
     for bag in pool.bags:
-        counts = count_names(bag)
+        counts, _ = count_names(bag)
         frequent = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")[:MOST_NAMES]
         sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
         shares = counts[:, frequent].toarray() / sizes[:, None]

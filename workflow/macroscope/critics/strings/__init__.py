@@ -37,6 +37,7 @@ CRITIC = Critic(
         "empty": "empty texts",
         "function_words_c2st_auc": "detectability by function words alone",
         "scored_texts": "number of scored texts",
+        "words": "number of words",
         "shared_ngrams": "share of 4-grams that other texts have",
     },
     readings={

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from macroscope.critics.latents import key_columns, latents_schema, read_latents, write_latents
 from macroscope.documents import Collection, Document
 from macroscope.natural_language.words import lower_case_words
-from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_features import JOINT, DocumentFeatures
 from macroscope.systems.ngram.model import words_of
 
 LATENTS = latents_schema(pa.field("text", pa.string(), nullable=False), pa.field("words", pa.int32(), nullable=False))
@@ -82,13 +82,9 @@ def read_texts(path: Path) -> Texts:
     return Texts(ids, openings, texts, words)
 
 
-_BIGRAM_SEPARATOR = "\x00"
-"""Separator of the words of a pair, which no word contains."""
-
-
 def features(latents: Path, scores: Path | None) -> DocumentFeatures:
     """Return words, in order, and bigrams of every text, and its number of words."""
     texts = read_texts(latents)
     words = texts.split
-    bigrams = [[_BIGRAM_SEPARATOR.join(pair) for pair in pairwise(each)] for each in words]
-    return DocumentFeatures(texts.keys, texts.words.astype(float)[:, np.newaxis], (words, bigrams))
+    bigrams = [[JOINT.join(pair) for pair in pairwise(each)] for each in words]
+    return DocumentFeatures(texts.keys, texts.words.astype(float)[:, np.newaxis], (words, bigrams), ("words",))

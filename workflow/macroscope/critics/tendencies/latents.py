@@ -153,4 +153,4 @@ def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatur
     by_document = pd.concat([texts[list(KEYS)], compute_text_numbers(texts)], axis=1).groupby("id", sort=False)
     numbers = by_document[list(PER_TEXT)].mean()
     keys = pd.DataFrame({"id": numbers.index, "opening": by_document["opening"].first().to_numpy()})
-    return DocumentFeatures(keys, numbers.to_numpy(float))
+    return DocumentFeatures(keys, numbers.to_numpy(float), names=PER_TEXT)
