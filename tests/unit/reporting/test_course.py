@@ -62,8 +62,9 @@ def test_p_values_are_adjusted_for_the_critics():
     ("p_values", "beginning"),
     [
         ([1, 1, 0.01, 1, 1, 1, 1, 1], "In their fifth tenth,"),
-        ([1, 0.01, 0.01, 0.01, 1, 1, 1, 1], "From their fourth to their sixth tenth,"),
-        ([0.02, 1, 1, 1, 1, 1, 0.001, 0.001], "From their ninth tenth on,"),
+        ([1, 0.01, 0.01, 0.01, 1, 1, 1, 1], "In their fourth, fifth and sixth tenth,"),
+        ([0.02, 1, 1, 1, 1, 1, 0.001, 0.001], "In their third tenth and from their ninth tenth on,"),
+        ([1, 1, 1, 1, 1, 1, 1, 0.001], "In their last tenth,"),
     ],
 )
 def test_places_are_named(p_values, beginning):

@@ -1,7 +1,6 @@
 """The course of the texts of a run: a table of curves, sentences about courses unlike real text's, and figures."""
 
 from collections.abc import Iterator
-from itertools import groupby
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -92,61 +91,55 @@ def describe_courses(table: pd.DataFrame, corpus: str, system: str) -> list[str]
         place = _find_place(rows)
         if place is None:
             continue
-        first, last, above = place
+        tenths, above = place
         title, reading = _read_measures(critic)[measure]
         at_matched = matched[(matched["critic"] == critic) & (matched["measure"] == measure)]
-        changes = [_format_change(rows, name, last, reading) for name in ("value", "real")]
+        changes = [_format_change(rows, name, tenths[-1], reading) for name in ("value", "real")]
         sentence = (
-            f"{_name_place(first, last)}, the texts of {system} {reading.predicate(above)} than real texts do"
-            f"{_compare_places(place, at_matched)}. In the {_ORDINALS[last - 1]} tenth, {title}: {changes[0]} since"
-            f" their beginning, against {changes[1]}."
+            f"{_name_place(tenths).capitalize()}, the texts of {system} {reading.predicate(above)} than real texts do"
+            f"{_compare_places(place, at_matched)}. In the {_ORDINALS[tenths[-1] - 1]} tenth, {title}: {changes[0]}"
+            f" since their beginning, against {changes[1]}."
         )
         sentences[sentence] = (rows["change"].abs() / (rows["change_high"] - rows["change"])).max()
     return sorted(sentences, key=lambda sentence: -sentences[sentence])
 
 
-def _compare_places(place: tuple[int, int, bool], at_matched: pd.DataFrame) -> str:
+def _compare_places(place: tuple[list[int], bool], at_matched: pd.DataFrame) -> str:
     """Return in brackets where texts differ at matched length in the same direction; "" without a comparison."""
     if at_matched.empty:
         return ""
     again = _find_place(at_matched)
-    if again is None or again[2] != place[2]:
+    if again is None or again[1] != place[1]:
         return " (not at matched length)"
-    same = again[:2] == place[:2]
-    return " (at matched length, too)" if same else f" (at matched length, {_name_place(*again[:2]).lower()})"
+    return f" (at matched length, {'too' if again == place else _name_place(again[0])})"
 
 
-def _find_place(rows: pd.DataFrame) -> tuple[int, int, bool] | None:
-    """Return the first and the last tenth of the clearest run that differs in one direction, and whether it is above.
-
-    None if no tenth differs.
-    """
-    signs = np.where(rows["p_adjusted"] < SIGNIFICANT, np.sign(rows["change"]), 0)
-    runs = [
-        (tenths := [tenth for tenth, _ in run], sign)
-        for sign, run in groupby(zip(rows["tenth"], signs, strict=True), key=lambda pair: pair[1])
-        if sign
-    ]
-    if not runs:
+def _find_place(rows: pd.DataFrame) -> tuple[list[int], bool] | None:
+    """Return the tenths that differ in the direction of the clearest one, and whether that is above; None without."""
+    differs = rows[rows["p_adjusted"] < SIGNIFICANT]
+    if differs.empty:
         return None
-    least = rows.set_index("tenth")["p_value"]
-    tenths, sign = min(runs, key=lambda run: (least[run[0]].min(), -len(run[0])))
-    return int(tenths[0]), int(tenths[-1]), bool(sign > 0)
+    above = bool(
+        differs.loc[(differs["change"].abs() / (differs["change_high"] - differs["change"])).idxmax(), "change"] > 0
+    )
+    return differs.loc[(differs["change"] > 0) == above, "tenth"].tolist(), above
 
 
-def _name_place(first: int, last: int) -> str:
-    if first == last:
-        return f"In their {_ORDINALS[first - 1]} tenth"
-    if last == TENTHS:
-        return f"From their {_ORDINALS[first - 1]} tenth on"
-    return f"From their {_ORDINALS[first - 1]} to their {_ORDINALS[last - 1]} tenth"
+def _name_place(tenths: list[int]) -> str:
+    """Return tenths in words, those up to the end as one: "in their third tenth and from their sixth tenth on"."""
+    start = next(tenth for tenth in range(TENTHS, 0, -1) if tenth not in tenths) + 1
+    late = f"from their {_ORDINALS[start - 1]} tenth on" if start < TENTHS else ""
+    *before, name = [_ORDINALS[tenth - 1] for tenth in tenths if not late or tenth < start] or [""]
+    early = f"in their {', '.join(before)}{' and ' if before else ''}{name} tenth" if name else ""
+    return " and ".join(filter(None, (early, late)))
 
 
 def _format_change(rows: pd.DataFrame, column: str, tenth: int, reading: Reading) -> str:
     """Return the change of a curve since the beginning, with its sign and unit."""
     curve = rows.set_index("tenth")[column]
     change = float(curve[tenth] - curve[:BEGINNING].mean())
-    return f"{100 * change:+.1f} points" if reading.unit == "%" else f"{change:+.2f} {reading.unit}"
+    text = f"{100 * change:+.1f} points" if reading.unit == "%" else f"{change:+.2f} {reading.unit}"
+    return text.replace("-", "−")
 
 
 def course_figure(corpus: str, system: str) -> str:
@@ -172,23 +165,26 @@ def plot_courses(rows: pd.DataFrame, system: str, confidence: float) -> Figure:
         figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, sharex="col")
         for axes, ((critic, measure), curve) in zip(grid.flat, groups, strict=False):
             title, reading = _read_measures(critic)[measure]
-            _plot_curve(axes, curve, 100 if reading.unit == "%" else 1, system)
-            title_panel(axes, f"{critic}: {title}{', %' if reading.unit == '%' else ''}")
+            _plot_curve(axes, curve, reading.unit == "%", system)
+            title_panel(axes, f"{critic}: {title}, {reading.unit}")
+            axes.tick_params(labelbottom=True)
         for axes in grid.flat[len(groups) :]:
             axes.set_axis_off()
-        for axes in grid[-1]:
+        for axes in grid.flat[max(0, len(groups) - columns) :]:
             axes.set_xlabel(f"tenth ({confidence:g} % bands)")
         add_legend(figure)
     return figure
 
 
-def _plot_curve(axes: Axes, curve: pd.DataFrame, factor: int, system: str) -> None:
+def _plot_curve(axes: Axes, curve: pd.DataFrame, is_share: bool, system: str) -> None:
+    factor = 100 if is_share else 1
     tenths = curve["tenth"].to_numpy()
     for names, colour, label in (
         (("real", "real_low", "real_high"), GREEN, "real text"),
         (_INTERVAL, BLUE, system),
     ):
         value, low, high = (factor * curve[name].to_numpy(float) for name in names)
+        low, high = (low.clip(min=0), high.clip(max=100)) if is_share else (low, high)
         axes.fill_between(tenths, low, high, **{**REAL_TEXT_BAND, "color": colour})
         axes.plot(tenths, value, color=colour, lw=1.5, label=label)
     differs = curve[curve["p_adjusted"] < SIGNIFICANT]
