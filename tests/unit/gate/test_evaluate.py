@@ -211,6 +211,14 @@ def test_different_corpora_are_refused(gated, tmp_path, change, message):
         gated([row(10, 9, 11)], [], rule(difference=9))
 
 
+def test_a_verdict_names_what_gives_a_system_away(gated, tmp_path):
+    write_run(
+        tmp_path / "after", [row(10, 9, 11)], {**CONFIG, "wrapped": {"lm": "“</s>” ends 80 of 80 candidate texts"}}
+    )
+    (test,) = gated([row(10, 9, 11)], [], rule(difference=9)).tests
+    assert (test.verdict, test.reason) == ("PASS", "⚠ lm: “</s>” ends 80 of 80 candidate texts")
+
+
 def test_edited_files_are_another_corpus(gated, tmp_path):
     write_run(tmp_path / "after", [row(10, 9, 11)], tokens=1001)
     with pytest.raises(MacroscopeError, match="the corpus has changed; total_tokens of test is 1000"):

@@ -11,13 +11,14 @@ import pandas as pd
 from macroscope.criticize.checks import BEGIN_ALIKE, LANGUAGES, NEW_NAMES, SURROUNDINGS, Check, describe
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import EXCERPTS, Profile, choose_language, make_excerpt, name_prompt
-from macroscope.criticize.wrappers import find_wrappers, mark_names
+from macroscope.criticize.wrappers import find_wrappers
 from macroscope.documents import Count, Document, Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
 from macroscope.progress import SILENT_SECONDS, Progress
 from macroscope.readers.reading import MODELS, REMARKS, read_user_documents
 from macroscope.readers.selection import Selection
+from macroscope.reporting.scorecard import mark_names
 
 log = logging.getLogger("macroscope")
 

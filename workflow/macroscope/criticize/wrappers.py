@@ -10,7 +10,7 @@ features that as many texts have, of both sides together, as such a difference t
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
@@ -19,7 +19,6 @@ import numpy as np
 import regex
 
 from macroscope.phrases import list_names
-from macroscope.reporting.scorecard import WARNING
 
 NEARLY_ALL, ALMOST_NONE = 0.9, 0.05
 """Shares of texts of the two sides: from the first on, and up to the second, a feature gives a side away."""
@@ -100,11 +99,6 @@ class Wrapper:
 def describe_wrappers(wrappers: Sequence[Wrapper]) -> str:
     """Return what gives texts away, in words; "" if nothing does."""
     return list_names([wrapper.description for wrapper in wrappers], _MOST_NAMED)
-
-
-def mark_names(names: Iterable[str], given_away_by: Mapping[str, str]) -> list[str]:
-    """Return names of systems, with a warning sign if more than structure gives a system away."""
-    return [f"{name} {WARNING}" if name in given_away_by else name for name in names]
 
 
 def find_wrappers(reference: Sequence[Excerpt], candidate: Sequence[Excerpt]) -> list[Wrapper]:

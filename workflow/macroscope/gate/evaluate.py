@@ -25,6 +25,7 @@ from macroscope.gate.decision import (
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
 from macroscope.options import CONTROL, KEPT_NAMES
 from macroscope.reporting.comparability import find_declaration, require_comparable
+from macroscope.reporting.scorecard import WARNING
 from macroscope.runs.numbers import Key, Number
 from macroscope.runs.results import Results
 from macroscope.statistics.bootstrap import Interval
@@ -56,7 +57,7 @@ class Test:
     sizes
         Documents of the baseline's system and of the candidate's.
     verdict, reason
-        Verdict, and the reason if it is INCONCLUSIVE.
+        Verdict, and the reason if it is INCONCLUSIVE, with what gives the systems away beside structure.
     times
         Factor of the number of documents that would decide; None if no number would, or if the test is decided.
     """
@@ -188,7 +189,7 @@ def evaluate_policy(comparison: Comparison, policy: Policy) -> GateResult:
     if not failed and not any(shared):
         raise MacroscopeError("the two runs have no statistic of the policy in common; correct its patterns")
     each = 1 - (1 - policy.confidence) / len(planned)
-    tests = tuple(_run_test(test, comparison, each) for test in planned)
+    tests = tuple(_add_warnings(_run_test(test, comparison, each), comparison) for test in planned)
     unused = tuple(sorted(set(range(len(policy.statistics))) - {test.rule for test in planned}))
     return GateResult(combine_verdicts(test.verdict for test in tests), tests, policy.confidence, each, unused)
 
@@ -255,6 +256,14 @@ def _run_test(test: Test, comparison: Comparison, level: float) -> Test:
     except Undecided as error:
         return replace(test, reason=str(error))
     return _decide_test(test, interval)
+
+
+def _add_warnings(test: Test, comparison: Comparison) -> Test:
+    """Return a test whose reason names what gives its systems away beside structure."""
+    systems = (comparison.baseline, test.baseline), (comparison.candidate, test.candidate)
+    wrapped = [(name, run.written_config.get("wrapped", {}).get(name)) for run, name in systems]
+    warnings = [f"{WARNING} {name}: {wrapper}" for name, wrapper in dict.fromkeys(wrapped) if wrapper]
+    return replace(test, reason="; ".join(filter(None, [test.reason, *warnings])))
 
 
 def _decide_test(test: Test, interval: Interval) -> Test:

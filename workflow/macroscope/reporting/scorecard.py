@@ -12,7 +12,7 @@ system is
 A critic with a warning has verdicts too; see `Scorecard.systems_with_overall_verdict`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -65,6 +65,11 @@ def read_scorecard(tables: Path) -> pd.DataFrame:
     texts = ["reason", "explanation", f"{MATCHED}_explanation"]
     table[texts] = table[texts].astype(object).fillna("")  # a column without any is one of numbers
     return table
+
+
+def mark_names(names: Iterable[str], given_away_by: Mapping[str, str]) -> list[str]:
+    """Return names of systems, with a warning sign if more than structure gives a system away."""
+    return [f"{name} {WARNING}" if name in given_away_by else name for name in names]
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,8 @@ def write_tables(config: Path, contents: Path, output: Path) -> None:
         tables |= {name: table for name, table in if_any.items() if len(table)}
         for name, table in tables.items():
             write_csv(table, folder / name)
-        (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
+        marked = headline.assign(system=scorecard.mark_names(headline["system"], results.config.wrapped))
+        (folder / "headline.tex").write_text(to_latex(display_headline(marked)), encoding="utf-8")
         write_missing(missing, folder)
         _write_items(items, folder)
         _write_correlations(results, statistics, folder)

@@ -13,7 +13,6 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
 from macroscope.colours import BLUE, COLOURS, GREY
-from macroscope.criticize.wrappers import mark_names
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
 from macroscope.plotting import (
@@ -29,6 +28,7 @@ from macroscope.plotting import (
     title_panel,
 )
 from macroscope.reporting.pages import html_table, inline_svg, render_page
+from macroscope.reporting.scorecard import mark_names
 from macroscope.sameness.diversity import ACROSS_SYSTEMS, Diversity
 from macroscope.sameness.measure import CONFIDENCE, REFERENCE, Sameness
 from macroscope.sameness.phrases import SIGNIFICANT
