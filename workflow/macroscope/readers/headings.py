@@ -8,7 +8,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 
 from macroscope.documents import Section
-from macroscope.readers.markup import is_preamble
+from macroscope.readers.markup import is_preamble, without_emphasis
 from macroscope.readers.plain_text import join_lines, tidy
 
 LEAD = "abstract"
@@ -25,7 +25,6 @@ _MAY_BE_MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6}[ \t]+\S|=+[ \t]*$|-+[ \t]*$)", 
 _BOLD = re.compile(r"^[ \t]*(\*\*|__)([^*_\s](?:[^*_]*[^*_\s])?)(:?)\1(:?)[ \t]*$")
 _CHAPTER = re.compile(r"[ \t]*(?:CHAPTER|Chapter) (?:[IVXLC]+|\d+|[A-Z][a-z-]+|[A-Z-]+)(?:[.:—-].{0,100})?[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
-_EMPHASIS = re.compile(r"^(\*\*\*|\*\*|\*|___|__|_)(.+)\1$")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*\n")
 _CODE = re.compile(
     r"""\s*(?:
@@ -167,7 +166,7 @@ def _parse_markdown(text: str) -> tuple[set[int], list[Heading]]:
         if token.type == "fence":
             in_code.update(range(start, end))
         elif token.type == "heading_open" and token.level == 0 and following is not None:
-            heading = Heading(start, end, int(token.tag[1:]), _plain(following.content))
+            heading = Heading(start, end, int(token.tag[1:]), without_emphasis(following.content).strip())
             if heading.text and (token.markup.startswith("#") or _is_underlined_heading(heading)):
                 headings.append(heading)
     return in_code, headings
@@ -177,14 +176,6 @@ def _is_underlined_heading(heading: Heading) -> bool:
     """Return whether an underlined paragraph is a heading: one short line; a sentence above a rule is none."""
     is_line = heading.end - heading.start == 2 and len(heading.text) <= _LONGEST_HEADING
     return is_line and heading.text[-1] not in _ENDS
-
-
-def _plain(heading: str) -> str:
-    """Return a heading without the marks of bold or italic type around it."""
-    heading = heading.strip()
-    while match := _EMPHASIS.match(heading):
-        heading = match[2].strip()
-    return heading
 
 
 def _begins_with_title(lines: Sequence[str], headings: Sequence[Heading]) -> bool:

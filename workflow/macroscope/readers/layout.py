@@ -166,7 +166,8 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
         fmt = DOCUMENTS if whose is None else with_turns(DOCUMENTS, whose)
         return Layout(path, rows, fmt, None, {}, 0, TEXT_FILES + selection.describe(False), list(rows.remarks))
     rows, sample = _read_names_in_any_case(rows, _sample(rows), selection)
-    shares = {name: count / len(sample) for name, count in _count_fields(sample).most_common()}
+    counts = Counter(name for row in sample for name in row)
+    shares = {name: count / len(sample) for name, count in counts.most_common()}
     fields_found = describe_shares(shares, len(sample), rows.unit)
     formats = find_formats(sample, whose is None) if sample else [DOCUMENTS]
     if whose is not None and not (formats and list_speakers(formats[0], sample)):
@@ -245,10 +246,6 @@ def _sample(rows: Rows) -> list[dict[str, Any]]:
         if not sample:
             raise
     return sample
-
-
-def _count_fields(sample: Sequence[Fields]) -> Counter[str]:
-    return Counter(name for row in sample for name in row)
 
 
 def _has(row: Fields, name: str) -> bool:

@@ -52,18 +52,8 @@ class Selection:
     distinct
         True if a text that answers the same prompt as an equal one before is left out: a file with several models'
         answers repeats the text of the reference.
-    separator
-        Separator of the texts of a text file (`containers.texts`); None: each file is one text.
-    straighten_typography
-        True if marks are replaced by those of a keyboard (`natural_language.typesetting.straighten`).
-    join
-        True if the texts that a record has in the field of the text are parts of one.
-    keep_wrappers
-        True if what surrounds texts (`wrappers`) stays.
-    detokenize
-        True if the blanks before the punctuation of tokenised texts are removed.
-    dialogue
-        Speaker whose turns are a text, or "whole" for those of all; None: the last answer of a chat is the text.
+    separator, straighten_typography, join, keep_wrappers, detokenize, dialogue
+        As the options of the user's files (`corpora.files.TextsOptions`).
     """
 
     fields: FieldNames = field(default_factory=FieldNames)

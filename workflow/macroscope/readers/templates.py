@@ -78,8 +78,8 @@ def _join_contents(messages: Sequence[Message]) -> str:
 
 def without_turns(text: str) -> str:
     """Return an answer without the turns that a model went on to write, after the token that ends its own."""
-    heads = (head.start() for head in _HEAD.finditer(text) if _speaker(head[0]) == USER)
-    return next((text[:start] for start in heads if _END.search(text[:start])), text)
+    start = next((head.start() for head in _HEAD.finditer(text) if _speaker(head[0]) == USER), 0)
+    return text[:start] if _END.search(text[:start]) else text
 
 
 def without_tokens(text: str) -> str:

@@ -7,10 +7,10 @@ from itertools import pairwise
 from macroscope.readers.messages import Message
 
 _TIMES = re.compile(r"\s*(?:\d+:)?\d+:\d+[.,]\d+\s*-->")
-_SUBTITLES = re.compile(rf"\s*(?:WEBVTT\b|(?:\d+\s*\n)?{_TIMES.pattern})")
-_MARKS = re.compile(r"</?[a-z][^>]*>|<\d[\d:.]*>|\{\\[^}]*\}", re.IGNORECASE)
+_SUBTITLES = re.compile(rf"WEBVTT\b|(?:\d+\s*\n)?{_TIMES.pattern}")
+_MARKS = re.compile(r"</?[a-z][^<>]*>|<\d[\d:.]*>|\{\\[^}]*\}", re.IGNORECASE)
 """Tags of type and of speakers, times inside of a line, and positions ({\\an8})."""
-_VOICE = re.compile(r"<v(?:\.\w+)* ([^>]*)>|</v>")
+_VOICE = re.compile(r"<v(?:\.\w+)* ([^<>]*)>|</v>")
 _SPEAKER = re.compile(r"([^\W\d_][\w.'’-]*(?: [^\W\d_(][\w.'’-]*){0,3}): (?=\S)")
 _REPEATED, _FEWEST_CUES = 0.3, 4
 """Share of the lines of captions from which they repeat the line before; fewest lines by which to tell."""
@@ -19,7 +19,7 @@ _REPEATED, _FEWEST_CUES = 0.3, 4
 def _cues(text: str) -> list[int]:
     """Return the numbers of the lines of subtitles that are said: those after times, up to an empty line."""
     numbers, is_said = [], False
-    for number, line in enumerate(text.split("\n")) if _SUBTITLES.match(text) else ():
+    for number, line in enumerate(text.split("\n")) if _SUBTITLES.match(text.lstrip()) else ():
         is_said = bool(_TIMES.match(line)) or (is_said and line != "")
         if is_said and not _TIMES.match(line):
             numbers.append(number)
