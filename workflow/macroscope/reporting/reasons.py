@@ -36,17 +36,7 @@ Cell = tuple[str, str, str]
 def reasons_table(
     scorecard: pd.DataFrame, statistics: pd.DataFrame, items: Mapping[ChapterKey, Sequence[ReportItem]]
 ) -> pd.DataFrame:
-    """Build the table of what decided each verdict *unlike* on a system: `COLUMNS`.
-
-    Parameters
-    ----------
-    scorecard
-        Table of the scorecard.
-    statistics
-        All statistics of the run.
-    items
-        Report items of the critics, which have the words of their topics.
-    """
+    """Build the table of what decided each verdict *unlike*, `COLUMNS`; the report items have the words of topics."""
     unlike = dict(_unlike_cells(scorecard))
     indexed = statistics.set_index([*_CELL, "statistic"])
     rows = []
@@ -76,7 +66,7 @@ def _name_feature(feature: str, critic: str, items: Sequence[ReportItem]) -> str
         return feature
     if feature.startswith(TOPIC):
         tables = [item.table for item in items if item.table is not None and {"topic", "words"} <= {*item.table}]
-        for topics in tables:
+        for topics in tables:  # none if the critic's items of the report failed
             words = topics.loc[topics["topic"].astype(str) == feature.removeprefix(TOPIC), "words"]
             return f"topic “{label_topics(words)[0]}”"
     return readable_name(feature, get_critic(critic).data.quantities)

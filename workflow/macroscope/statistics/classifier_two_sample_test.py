@@ -18,7 +18,7 @@ may be better.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtr
@@ -53,18 +53,8 @@ Scorer = Callable[[LabelledDocuments, Flags, Flags, np.random.Generator], Array]
 """Function of the documents, those of training, those to judge, and a generator that returns the log odds of these."""
 
 
-@dataclass(frozen=True)
-class CrossFittedOdds:
-    """Log odds of documents by classifiers that were trained on other folds.
-
-    Attributes
-    ----------
-    log_odds
-        Log odds that a document is of the candidate: documents of the reference, then of the candidate x repeats;
-        NaN in training folds.
-    folds
-        Fold of each document, in the same order.
-    """
+class CrossFittedOdds(NamedTuple):
+    """Log odds of documents, NaN in training folds, and the documents' folds: documents x repeats each."""
 
     log_odds: Array
     folds: Integers
@@ -153,14 +143,8 @@ def _spread_by_chance(n_reference: int, n_candidate: int) -> float:
     return float(np.sqrt((n + m + 1) / (12 * n * m)))
 
 
-def score_by_all_features(
-    documents: LabelledDocuments, outside: Flags, inside: Flags, rng: np.random.Generator
-) -> Array:
-    return classify(documents, outside, inside, rng).log_odds
-
-
 def cross_fit_log_odds(
-    documents: LabelledDocuments, seed: int, score: Scorer = score_by_all_features
+    documents: LabelledDocuments, seed: int, score: Scorer = lambda *given: classify(*given).log_odds
 ) -> CrossFittedOdds:
     """Score every document by a classifier that was trained on other groups; see the module."""
     rng = np.random.default_rng(seed)

@@ -21,13 +21,7 @@ from scipy import sparse
 
 from macroscope.statistics.classifier_two_sample_test import cross_fit_log_odds, estimate_auc
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_classifier import (
-    Classification,
-    Flags,
-    LabelledDocuments,
-    classify,
-    label_documents,
-)
+from macroscope.statistics.document_classifier import Flags, LabelledDocuments, classify, label_documents
 from macroscope.statistics.document_features import JOINT, Array, DocumentFeatures
 from macroscope.statistics.document_groups import group_labels
 from macroscope.statistics.tidy import UNDEFINED, Estimate
@@ -70,15 +64,15 @@ def find_decisive_features(
     rng = np.random.default_rng(seed)  # of the second training, so that the folds are those of `c2st_auc`
     difference = np.zeros(len(names))
 
-    def sum_parts(classification: Classification, chosen: Flags) -> Array:
-        of_numbers, *of_words = classification.contributions(documents, chosen)
+    def sum_parts(of_numbers: Array, *of_words: Array) -> Array:
         padded = np.pad(of_numbers, (0, len(names) - n_numbers))
         return sum((each.T @ contributions for each, contributions in zip(parts, of_words, strict=True)), padded)
 
     def score(documents: LabelledDocuments, outside: Flags, inside: Flags, of_folds: np.random.Generator) -> Array:
         classification = classify(documents, outside, inside, of_folds)
-        difference[:] += sum_parts(classification, inside)
-        is_left_out = np.isin(np.arange(len(names)), select_largest(sum_parts(classification, outside), names))
+        difference[:] += sum_parts(*classification.contributions(documents, inside))
+        decisive = select_largest(sum_parts(*classification.contributions(documents, outside)), names)
+        is_left_out = np.isin(np.arange(len(names)), decisive)
         without = documents.without(is_left_out[:n_numbers], [each @ is_left_out > 0 for each in parts])
         return classify(without, outside, inside, rng).log_odds
 
@@ -101,13 +95,7 @@ def select_largest(contributions: Array, names: Sequence[str]) -> list[int]:
 
 
 def list_features(documents: LabelledDocuments, names: Sequence[str]) -> tuple[list[str], list[sparse.csr_matrix]]:
-    """List names of the numbers and words; and of each bag its words or pairs x features, whose rows have the sum 1.
-
-    Parameters
-    ----------
-    names
-        Names of the numbers before these were reduced, which leaves them without names.
-    """
+    """List names of the numbers (none if they were reduced) and words, and shares of these in the words of each bag."""
     n_numbers = documents.numbers.shape[1]
     numbers: dict[str, int] = {}
     bags = [[word.split(JOINT) for word in words] for words in documents.words]
