@@ -13,7 +13,6 @@ from macroscope.critics.narrative.checked_segments import (
     CheckedSegment,
     Instance,
     Truth,
-    collect_answers,
     make_checked_examples,
     read_lines,
     write_lines,
@@ -344,16 +343,6 @@ def test_a_malformed_line_is_an_error_with_its_place(run, tmp_path):
     path.write_text(path.read_text().replace(f'"place": {instance.place}', '"place": 4'))
     with pytest.raises(MacroscopeError, match=r"line 1: .*'place' is 4, but places .* are 1 to 2"):
         read_lines(Instance, path)
-
-
-def test_answers_are_grouped_by_person_and_story(run):
-    first, second = checked_of(run, "missing", 2)
-    checked = [replace(first, people={"a": True}), replace(second, people={"b": False, "a": True})]
-    first_person, second_person = collect_answers(checked, {first.instance.document: 5, second.instance.document: 7})
-    assert (first_person.stories.tolist(), first_person.scores.tolist()) == ([5, 7], [1.0, 1.0])
-    assert (second_person.stories.tolist(), second_person.scores.tolist()) == ([7], [0.0])
-    assert first_person.labels.tolist() == [first.truth.damaged, second.truth.damaged]
-    assert collect_answers([first], {}) == []
 
 
 # ---- the commands ----------------------------------------------------------------------------------------------------

@@ -43,8 +43,10 @@ def titles(page):
     return page.locator("#list .title").all_text_contents()
 
 
-def test_texts_are_ordered_by_each_critic(page, reader):
-    shown(page, reader, "#wiki/shuffled")
+def test_it_begins_at_the_first_evaluated_system_and_orders_its_texts_by_each_critic(page, reader):
+    shown(page, reader)
+    assert page.locator("#document .kind").text_content() == "Text of shuffled on wiki"
+    assert page.locator("#system option:checked").text_content() == "shuffled, 235 texts"  # there is one corpus
     assert titles(page)[0] == HOSTILE[4][0]  # coherence: the last text has the largest score
     page.select_option("#order", "strings")
     wait(page, "Title 0")
@@ -264,12 +266,6 @@ def test_the_ways_back(page, reader):
     page.select_option("#system", "wiki/control")
     page.locator("#document .kind", has_text="Real text of wiki").wait_for()
     assert page.locator(".crumbs a").all_text_contents() == ["Back to the report"]
-
-
-def test_it_begins_at_the_first_evaluated_system(page, reader):
-    shown(page, reader)
-    assert page.locator("#document .kind").text_content() == "Text of shuffled on wiki"
-    assert page.locator("#system option:checked").text_content() == "shuffled, 235 texts"  # there is one corpus
 
 
 def test_systems_of_several_corpora_and_critics_without_scores(browser, reader, tmp_path):
