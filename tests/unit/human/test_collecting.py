@@ -14,9 +14,9 @@ from macroscope.human.answers import read_answers, read_key
 from macroscope.human.collecting import collect
 from macroscope.human.section_types import read_projections, type_agreement
 from macroscope.options import Resampling
+from macroscope.statistics.document_ratings import correlate_ratings, read_ratings
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.statistics.ratings import correlate_ratings, read_ratings
 from macroscope.tables import read_csv
 from tests.unit.human.conftest import make_answers
 

@@ -21,7 +21,6 @@ from macroscope.options import CONTROL, Resampling
 from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _plot_correlations
 from macroscope.reporting.html_blocks import Captions
-from macroscope.reporting.human import correlations_table, read_correlations
 from macroscope.reporting.human_documents import (
     ATTRIBUTION_SCORE,
     FILE,
@@ -31,6 +30,7 @@ from macroscope.reporting.human_documents import (
     documents_table,
 )
 from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
+from macroscope.reporting.human_systems import correlations_table, read_correlations
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from macroscope.tables import read_csv, write_csv
 from tests.tiny import write_texts_of_lengths

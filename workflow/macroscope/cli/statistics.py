@@ -65,7 +65,7 @@ def correlate(
     """Correlate every statistic with human judgements of the same systems; all p-values are adjusted."""
     from macroscope.errors import UsageError
     from macroscope.options import Resampling
-    from macroscope.statistics.human import correlate_file
+    from macroscope.statistics.system_ratings import correlate_file
     from macroscope.tables import write_output
 
     mapping: dict[str, str] = {}

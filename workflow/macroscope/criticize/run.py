@@ -11,11 +11,10 @@ import pandas as pd
 
 from macroscope.config.schema import load_config, parse_config
 from macroscope.criticize.choice import Choice
-from macroscope.criticize.early_numbers import EarlyNumbers
 from macroscope.criticize.folder import lock_folder, require_ours, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.profile import Profile, profile_texts
-from macroscope.criticize.progress import RunProgress
+from macroscope.criticize.progress import EarlyNumbers, RunProgress
 from macroscope.criticize.wrappers import find_wrappers
 from macroscope.engine.run import run_plan
 from macroscope.errors import MacroscopeError, no_such_file

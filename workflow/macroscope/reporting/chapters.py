@@ -12,7 +12,9 @@ from macroscope.gaps import Gap
 from macroscope.options import READABLE_NAMES
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
 from macroscope.reporting.html_blocks import Block, Captions, item_block
-from macroscope.reporting.human import (
+from macroscope.reporting.human_documents import display_documents, read_documents_table
+from macroscope.reporting.human_study import study_blocks
+from macroscope.reporting.human_systems import (
     HumanScores,
     display_correlations,
     display_scores,
@@ -23,8 +25,6 @@ from macroscope.reporting.human import (
     select_correlations,
     select_measures,
 )
-from macroscope.reporting.human_documents import display_documents, read_documents_table
-from macroscope.reporting.human_study import study_blocks
 from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.reporting.pairs import display_pair, pairs_of, read_pairs
 from macroscope.reporting.statistic_names import readable_name

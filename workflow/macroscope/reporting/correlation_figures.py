@@ -25,7 +25,7 @@ def plot_correlations(rows: pd.DataFrame, statistics: int, title: str, confidenc
     Parameters
     ----------
     rows
-        Correlations to plot, as in `statistics.human`; beyond `MOST_ROWS` statistics those with the smallest
+        Correlations to plot, as in `statistics.system_ratings`; beyond `MOST_ROWS` statistics those with the smallest
         correlations are omitted, and the figure says so.
     statistics
         Number of statistics in the table, plotted or not.

@@ -38,14 +38,14 @@ from macroscope.reporting.correlation_figures import plot_correlations, plot_pro
 from macroscope.reporting.course import course_figure, course_table, plot_courses
 from macroscope.reporting.critic_stages import plot_overview, read_findings
 from macroscope.reporting.headline import latent_measure, read_headline
-from macroscope.reporting.human import (
+from macroscope.reporting.human_study import read_systems, study_folder, systems_stem
+from macroscope.reporting.human_systems import (
     quality_measures,
     read_correlations,
     read_human_scores,
     select_correlations,
     select_measures,
 )
-from macroscope.reporting.human_study import read_systems, study_folder, systems_stem
 from macroscope.runs.results import Results, read_statistics
 from macroscope.systems import kinds
 from macroscope.tables import read_csv

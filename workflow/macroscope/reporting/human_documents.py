@@ -18,14 +18,14 @@ from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, Resampling
 from macroscope.registry import Plugin
 from macroscope.reporting.formats import format_two_decimals
-from macroscope.reporting.human import HumanScores, read_human_scores, read_lengths
+from macroscope.reporting.human_systems import HumanScores, read_human_scores, read_lengths
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.runs.results import Results
 from macroscope.statistics.classifier_two_sample_test import cross_fit_log_odds
 from macroscope.statistics.document_classifier import label_documents
 from macroscope.statistics.document_groups import group_labels
+from macroscope.statistics.document_ratings import COLUMNS, RATINGS, correlate_ratings, read_ratings, rename_systems
 from macroscope.statistics.judgements import has_document_ratings
-from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, read_ratings, rename_systems
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 

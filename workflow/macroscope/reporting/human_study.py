@@ -7,7 +7,7 @@ import pandas as pd
 
 from macroscope.reporting.formats import format_two_decimals
 from macroscope.reporting.html_blocks import Block, Captions
-from macroscope.reporting.human import HumanScores
+from macroscope.reporting.human_systems import HumanScores
 from macroscope.reporting.pages import html_table, inline_svg
 from macroscope.tables import read_csv
 

@@ -19,7 +19,8 @@ from macroscope.reporting.critic_stages import read_findings, report_items
 from macroscope.reporting.data_sources import data_sources_table
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate, to_latex
 from macroscope.reporting.headline import ChapterKey, display_headline, find_unusable, headline_table, latent_measure
-from macroscope.reporting.human import (
+from macroscope.reporting.human_documents import documents_table
+from macroscope.reporting.human_systems import (
     FILE,
     correlations_table,
     display_correlations,
@@ -28,7 +29,6 @@ from macroscope.reporting.human import (
     select_correlations,
     select_measures,
 )
-from macroscope.reporting.human_documents import documents_table
 from macroscope.reporting.matched_length import matched_lengths_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table

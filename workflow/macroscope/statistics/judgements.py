@@ -1,9 +1,9 @@
 """Tables of human judgements: human scores of systems, built in or from the user's files.
 
 A table is CSV with the columns `system`, `score` and, if there are several questions, `question`; lines that begin with
-# are comments. A larger score is better. A table with a column `document` holds single ratings (`statistics.ratings`),
-and so does a folder written by `macroscope human collect`. This module has no heavy imports, because the config checks
-names in tables before anything runs.
+# are comments. A larger score is better. A table with a column `document` holds single ratings
+(`statistics.document_ratings`), and so does a folder written by `macroscope human collect`. This module has no heavy
+imports, because the config checks names in tables before anything runs.
 """
 
 import csv

@@ -1,4 +1,4 @@
-"""Correlations of tidy statistics with human scores of systems: one row per question and statistic."""
+"""Human ratings of systems, correlated with tidy statistics: one row per question and statistic."""
 
 import logging
 from collections.abc import Mapping, Sequence

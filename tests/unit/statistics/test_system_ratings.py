@@ -9,9 +9,9 @@ from scipy import stats
 
 from macroscope.errors import MacroscopeError
 from macroscope.options import Resampling
-from macroscope.statistics.human import COLUMNS, correlate_file, correlate_statistics
 from macroscope.statistics.judgements import Judgements
 from macroscope.statistics.p_values import benjamini_hochberg
+from macroscope.statistics.system_ratings import COLUMNS, correlate_file, correlate_statistics
 
 SYSTEMS = ["a", "b", "c", "d", "e"]
 SCORES = dict(zip(SYSTEMS, [5.0, 4.0, 3.0, 2.0, 1.0], strict=True))

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from macroscope.config.schema import parse_config
-from macroscope.criticize.early_numbers import HEADING, MOST_SYSTEMS, EarlyNumbers, describe_detectability
+from macroscope.criticize.progress import HEADING, MOST_SYSTEMS, EarlyNumbers, describe_detectability
 from macroscope.engine.tasks import Task
 from macroscope.options import CONTROL, SPLIT_HALF, matched_system
 from macroscope.plan import Plan

@@ -14,8 +14,8 @@ from macroscope.natural_language.words import count_words
 from macroscope.options import CONTROL, Resampling
 from macroscope.reporting.formats import format_two_decimals
 from macroscope.runs.results import Results
-from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name
+from macroscope.statistics.system_ratings import COLUMNS, correlate_statistics
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
@@ -74,7 +74,7 @@ def read_human_scores(results: Results) -> list[HumanScores]:
 
 
 def correlations_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
-    """Compute the correlations of every statistic with every table of human judgements (`statistics.human.COLUMNS`).
+    """Compute the correlations of every statistic with every table of human judgements (`system_ratings.COLUMNS`).
 
     Parameters
     ----------

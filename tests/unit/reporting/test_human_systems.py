@@ -13,7 +13,7 @@ from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.correlation_figures import MOST_ROWS, plot_correlations
 from macroscope.reporting.figures import _plot_correlations
 from macroscope.reporting.html_blocks import Captions
-from macroscope.reporting.human import (
+from macroscope.reporting.human_systems import (
     correlations_table,
     display_correlations,
     display_scores,
@@ -25,8 +25,8 @@ from macroscope.reporting.human import (
     select_measures,
 )
 from macroscope.reporting.tables import _write_correlations
-from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import read_judgements
+from macroscope.statistics.system_ratings import COLUMNS, correlate_statistics
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from tests.tiny import write_texts_of_lengths
 

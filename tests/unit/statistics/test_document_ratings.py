@@ -7,8 +7,8 @@ from scipy.stats import pearsonr
 
 from macroscope.errors import MacroscopeError
 from macroscope.options import Resampling
+from macroscope.statistics.document_ratings import UNKNOWN_ANNOTATOR, correlate_ratings, read_ratings, rename_systems
 from macroscope.statistics.judgements import has_document_ratings, read_judgements
-from macroscope.statistics.ratings import UNKNOWN_ANNOTATOR, correlate_ratings, read_ratings, rename_systems
 
 FEW = Resampling(resamples=100)
 
