@@ -12,6 +12,7 @@ from matplotlib.text import Text
 
 import macroscope
 from macroscope.api.timeline import Timeline
+from macroscope.critics import critics
 from macroscope.critics.clusters import figures as clusters
 from macroscope.critics.clusters.figures import plot_probing
 from macroscope.critics.coherence.figures import plot_reliability_diagram, plot_transition_graph
@@ -27,12 +28,14 @@ from macroscope.critics.tendencies import figures as tendencies
 from macroscope.critics.topics import figures as topics
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import fit, style
+from macroscope.reporting import course
 from macroscope.reporting import figures as reporting
 from macroscope.reporting.correlation_figures import plot_correlations, plot_probabilities, plot_system_scores
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
 from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.reporting.tables import COLUMNS, add_spread
 from macroscope.sameness import page as sameness
+from macroscope.statistics.courses import TENTHS
 from macroscope.timelines import figure as timeline_figure
 
 AWKWARD = [
@@ -211,6 +214,21 @@ def distances(number):
     return (places[:, None] - places[None, :]) ** 2
 
 
+def courses():
+    """Return curves of all measures that critics declare."""
+    values = np.linspace(0.1, 0.9, TENTHS)
+    curves = {"value": values, "ci_low": values - 0.1, "ci_high": values + 0.1, "real": 0.5, "real_low": 0.4}
+    numbers = {"tenth": range(1, TENTHS + 1), **curves, "real_high": 0.6, "p_adjusted": [1.0] * 8 + [0.01] * 2}
+    declared = {name: critic.data.course.measures for name, critic in critics().items() if critic.data.course}
+    return pd.concat(
+        [
+            pd.DataFrame(numbers).assign(critic=name, measure=each)
+            for name, measures in declared.items()
+            for each in measures
+        ]
+    )
+
+
 FIGURES = {
     (reporting, "plot_latent"): lambda s, _: reporting.plot_latent(
         headline(s), "coherence", "wiki", pd.DataFrame({"system": s[:1], "truth": [4.0]}), 95
@@ -268,6 +286,7 @@ FIGURES = {
         RNG.random((len(s) + 1, len(s) + 1)), distances(len(s) + 1), [*s, "reference"], "similarity"
     ),
     (timeline_figure, "plot_timeline"): lambda s, _: timeline_figure.plot_timeline(timeline(s), None, 95),
+    (course, "plot_courses"): lambda s, _: course.plot_courses(courses(), s[0], 95),
     (Timeline, "plot"): lambda s, _: Timeline(timeline(s), 0.95).plot(),
     (topics, "plot_covariances"): lambda s, _: topics.plot_covariances(
         [topics.Panel(name, np.eye(6), "latent NLL 12.34 nats") for name in (CONTROL, *s[:12])], 1.0, "covariance", 2

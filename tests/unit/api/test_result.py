@@ -14,6 +14,7 @@ from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.reporting.scorecard import COLUMNS, INCONCLUSIVE, UNLIKE, build_scorecards
 from macroscope.reporting.scorecard_text import render_html
 from macroscope.runs.results import read_run
+from macroscope.statistics.tidy import COLUMNS as OF_STATISTICS
 from macroscope.tables import write_csv
 
 from ...reader_runs import HOSTILE, write_run
@@ -63,7 +64,7 @@ def finished(tmp_path, monkeypatch):
     empty = pd.DataFrame(EMPTY_CELLS, columns=["corpus", "system", "critic", "verdict", "reason", "explanation"])
     cells = pd.concat([scorecard_table(["wiki", "web"]), empty.assign(check=False, warned=False)])
     write_csv(cells, folder / "tables" / "scorecard.csv")
-    write_csv(pd.DataFrame({"system": ["lm"]}), folder / "tables" / "statistics.csv")
+    write_csv(pd.DataFrame(columns=list(OF_STATISTICS)), folder / "tables" / "statistics.csv")
     warnings = pd.DataFrame([("tendencies", "wiki", "T", "Beware.")], columns=["critic", "corpus", "title", "warning"])
     write_csv(warnings, folder / "tables" / "warnings.csv")
     write_missing([Gap(kind=FAILED, corpus="wiki", critic="topics", explanation="too few words")], folder / "tables")

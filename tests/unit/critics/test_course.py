@@ -28,6 +28,7 @@ def test_repeated_and_new_words():
         assert repeated.tolist() == [s is not None and s in sequences[:i] for i, s in enumerate(sequences)]
 
 
+@pytest.mark.slow
 def test_agreement_with_the_topics_of_the_beginning():
     pytest.importorskip("torch")
     from macroscope.critics.topics.course import agree_with_beginning
