@@ -12,7 +12,7 @@ FIRST_WORDS = opening_of(STORY)
     ("prompt", "parts"),
     [
         (None, ("", FIRST_WORDS)),
-        ("", ("", FIRST_WORDS)),
+        ("", ("", "")),
         (" \n", ("", FIRST_WORDS)),
         ("Tell me of a fox.", (key_of_prompt("Tell me of a fox."), "")),
         ("Once upon", (key_of_prompt("Once upon"), FIRST_WORDS)),

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "compare": "macroscope.api.comparison",
     "critics": "macroscope.api.critic_functions",
+    "find_copies": "macroscope.api.copies",
     "read_texts": "macroscope.api.texts",
     "profile": "macroscope.api.texts",
     "list_critics": "macroscope.api.listing",

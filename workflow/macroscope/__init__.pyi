@@ -1,4 +1,5 @@
 from macroscope.api.comparison import compare as compare
+from macroscope.api.copies import find_copies as find_copies
 from macroscope.api.critic_functions import Critics
 from macroscope.api.listing import list_critics as list_critics
 from macroscope.api.listing import list_languages as list_languages

@@ -45,8 +45,11 @@ def key_of_text(text: str, prompt: str | None) -> str:
     """Return what a text shares with others of its prompt: the prompt's key, or the first words, or both.
 
     The first words count where the prompt is unknown, and where the text begins with it: a real text of which the
-    prompt was taken may stand in a file that does not name it.
+    prompt was taken may stand in a file that does not name it. An empty prompt says that the text has none: it shares
+    nothing.
     """
+    if prompt == "":
+        return ""
     if prompt is None or not prompt.strip():
         return opening_of(text)
     return f"{key_of_prompt(prompt)} {opening_of(text)}".rstrip() if text.startswith(prompt) else key_of_prompt(prompt)

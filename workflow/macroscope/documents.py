@@ -71,7 +71,7 @@ class Document:
     original
         Text that the document translates, or None.
     prompt
-        Prompt that the document answers or begins with, or None.
+        Prompt that the document answers or begins with; "" if it has none, None if that is unknown.
     """
 
     id: str

@@ -23,6 +23,7 @@ Field = Literal[
     "detokenize",
     "straighten_typography",
     "reference",
+    "training",
     "candidate",
     "critic",
     "encoder",

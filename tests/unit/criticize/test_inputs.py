@@ -14,7 +14,7 @@ from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.criticize.standard_input import store_standard_input
-from macroscope.documents import read_documents
+from macroscope.documents import Provenance, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.readers.selection import Selection
 from macroscope.systems.files import FilesSystem, import_texts
@@ -33,6 +33,12 @@ def answers(tmp_path):
     path = tmp_path / "all.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
+
+
+def write_nothing(folder):
+    """Return the documents of a corpus without any."""
+    write_documents(folder / "real.parquet", [], Provenance("c"))
+    return folder / "real.parquet"
 
 
 def profiled(real, candidates, **given):
@@ -54,7 +60,14 @@ def test_both_sides_and_several_models_in_one_file(answers, tmp_path):
     for (name, system), model in zip(parsed.systems.items(), MODELS, strict=True):
         assert isinstance(system, FilesSystem)
         output = tmp_path / f"{name}.parquet"
-        import_texts([Path(file) for file in system.files], output, system, corpus="c", system=name)
+        import_texts(
+            [Path(file) for file in system.files],
+            output,
+            system,
+            documents=write_nothing(tmp_path),
+            corpus="c",
+            system=name,
+        )
         assert [document.text for document in read_documents(output)] == [f"Answer {n} of {model}." for n in range(3)]
 
 
@@ -68,7 +81,14 @@ def test_straightened_typography_is_that_of_the_workflow_and_counted(tmp_path):
     assert table.loc["differs from the reference in", "mine"] == "nothing listed here"
     parsed = parse_config(implied_config(profile, profiles, choose(profile, profiles, ["tendencies"]), 1))
     assert parsed.corpora["reference"].straighten_typography
-    import_texts(files[1], tmp_path / "mine.parquet", parsed.systems["mine"], corpus="c", system="mine")
+    import_texts(
+        files[1],
+        tmp_path / "mine.parquet",
+        parsed.systems["mine"],
+        documents=write_nothing(tmp_path),
+        corpus="c",
+        system="mine",
+    )
     assert next(read_documents(tmp_path / "mine.parquet")).text == 'He said "no" twice... 0'
 
 
@@ -80,7 +100,14 @@ def test_a_separator_is_that_of_the_workflow(tmp_path):
     parsed = parse_config(implied_config(profile, profiles, choose(profile, profiles, []), 1))
     system = parsed.systems["mine"]
     assert isinstance(system, FilesSystem)
-    import_texts([Path(file) for file in system.files], tmp_path / "out.parquet", system, corpus="c", system="mine")
+    import_texts(
+        [Path(file) for file in system.files],
+        tmp_path / "out.parquet",
+        system,
+        documents=write_nothing(tmp_path),
+        corpus="c",
+        system="mine",
+    )
     assert [document.text for document in read_documents(tmp_path / "out.parquet")][2] == "Text 2 of mine.txt."
     assert parsed.corpora["reference"].model_dump()["separator"] == "line"
 

@@ -29,8 +29,8 @@ def test_profile_table(tmp_path):
     assert table["mine"]["longest text"] == "700 words (mine.jsonl-5)"
     assert table["mine"]["texts that occur again"] == "1"
     assert table["mine"]["left out"] == "document without text (1)"
-    assert table["mine"]["texts of the reference, word for word"] == "2"
-    assert table["mine"]["openings of the reference"] == "2"
+    assert table["mine"]["copies of real texts"] == "2 whole, 0 half"
+    assert table["mine"]["openings of the reference"] == "0"
     assert table["mine"]["ids of the reference"] == "0"
     assert profile.splits.total() == 30
 
@@ -40,7 +40,7 @@ def test_rows_that_say_nothing_of_any_collection_are_left_out(tmp_path):
     profile, profiles = profile_collections([path], [write_texts(tmp_path / "mine.jsonl", 20)])
     shown = drop_empty_rows(table_of(profile, profiles)).index
     assert {"labels", "left out", "with section titles", "headings", "differs from the reference in"}.isdisjoint(shown)
-    assert {"documents", "words", "language", "texts of the reference, word for word"} <= {*shown}
+    assert {"documents", "words", "language", "copies of real texts"} <= {*shown}
 
 
 def test_kinds_of_marks_are_shown_where_they_differ(tmp_path):
@@ -92,7 +92,7 @@ def test_copies_are_not_said_to_be_paired_by_their_places_too(tmp_path):
     profile, profiles = profile_collections([path], [path])
     said = describe(TEXTS, profile, profiles)
     assert not [sentence for sentence in said if "paired" in sentence]
-    assert [sentence for sentence in said if "no critic tells copies apart" in sentence]
+    assert [sentence for sentence in said if "No critic tells copies apart" in sentence]
 
 
 def test_ids_of_the_users_own_pair_texts_without_a_sentence(tmp_path):

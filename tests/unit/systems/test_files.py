@@ -5,11 +5,12 @@ import json
 import pytest
 
 from macroscope.corpora.retrieval import retrieve
-from macroscope.documents import Section, read_documents, read_provenance
+from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.files import FilesSystem, import_texts
 
 TEXT = "# One\n\nTwo words.\n\nThree more words."
+REAL = [" ".join(f"{word}{text}" for word in "abcdefghijklmnopqrstuvwxyz") for text in "xyz"]
 WHOLE = (Section(None, "# One\nTwo words.\nThree more words."),)
 
 
@@ -18,7 +19,10 @@ def lines(*records):
 
 
 def samples(paths, output, **options):
-    import_texts(paths, output, FilesSystem(kind="files", **options), corpus="c", system="s")
+    real = output.with_name("real.parquet")
+    texts = (Document(f"real-{n}", "test", None, (Section(None, text),)) for n, text in enumerate(REAL))
+    write_documents(real, texts, Provenance("c"))
+    import_texts(paths, output, FilesSystem(kind="files", **options), documents=real, corpus="c", system="s")
     return list(read_documents(output))
 
 
@@ -53,3 +57,18 @@ def test_files_without_usable_text(tmp_path):
     (tmp_path / "xl-1542M.test.jsonl").write_text(lines({"id": 1, "text": " "}))
     with pytest.raises(MacroscopeError, match="contain no usable text"):
         samples([tmp_path / "xl-1542M.test.jsonl"], tmp_path / "s.parquet", dataset="gpt2-xl-output")
+
+
+def test_a_copy_that_goes_on_beyond_its_opening_continues_no_prompt(tmp_path):
+    """Its first eight words are those of a real text, as a prompt's are: but so are those that follow."""
+    words = REAL[0].split()
+    new = [f"new{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    texts = {n: " ".join([*words[:n], *new[n:]]) for n in (0, 8, 11, 13, 26)}
+    records = [{"id": n, "text": text} for n, text in texts.items()]
+    records.append({"id": 99, "text": texts[26], "prompt": " ".join(words[:8])})
+    (tmp_path / "mine.jsonl").write_text(lines(*records))
+    documents = samples([tmp_path / "mine.jsonl"], tmp_path / "s.parquet", files=["mine.jsonl"])
+    openings = {document.id: document.opening for document in documents}
+    real = " ".join(words[:8])
+    assert [openings[str(n)] for n in texts] == [" ".join(new[:8]), real, real, "", ""]
+    assert openings["99"].endswith(real.removeprefix("")) or openings["99"].startswith("prompt:")

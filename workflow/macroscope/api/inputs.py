@@ -15,7 +15,7 @@ from macroscope.fields import word_fields
 from macroscope.options import fit_for_paths
 from macroscope.phrases import format_count
 
-_COLLECTIONS = {"reference": "reference", "candidate": "candidates", "texts": "texts"}
+_COLLECTIONS = {"reference": "reference", "candidate": "candidates", "texts": "texts", "training": "training"}
 """Name of a file that is written for the caller -> argument that it holds."""
 _LONGEST_NAME = 255
 """Largest number of characters of a file's name."""

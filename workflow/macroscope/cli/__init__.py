@@ -17,6 +17,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
+from macroscope.cli.copies import copies
 from macroscope.cli.criticize import criticize
 from macroscope.cli.flags import require_paths
 from macroscope.cli.gate import WithoutVerdict, gate
@@ -68,6 +69,7 @@ app.command()(sensitivity)
 app.command()(rank)
 app.command()(sameness)
 app.command()(sentences)
+app.command()(copies)
 app.command()(timeline)
 app.command()(gate)
 app.command()(export)

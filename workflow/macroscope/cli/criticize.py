@@ -31,7 +31,7 @@ _MOST_COLUMNS = 5
 """Largest number of collections that have a column each in the profile."""
 _SHORT_PROPERTIES = (
     *("documents", "words", "language", "left out"),
-    *("differs from the reference in", "openings of the reference"),
+    *("differs from the reference in", "openings of the reference", "copies of real texts"),
 )
 """Properties that more collections have, a row each; `profile.csv` and --json have all."""
 

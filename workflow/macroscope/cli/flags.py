@@ -240,7 +240,7 @@ _LONGEST_PATH = 1000
 """Bytes of the longest argument that may be a path; longer ones are options."""
 _OUTPUTS = {"--output": ("",), "--junit": ("",), "--record": ("",), "--log": ("",), "--figure": (".svg", ".pdf")}
 """Flags of what is written -> what the names of its files have behind their values."""
-_TEXTS = ("--candidate", "--reference", "--real")
+_TEXTS = ("--candidate", "--reference", "--real", "--training")
 """Flags of texts, of whose folders all files are read."""
 
 

@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any, Literal, TypeAlias
 from unicodedata import normalize
 
+from macroscope.criticize.copied_texts import tell_copies
 from macroscope.criticize.inputs import CORPUS, without_suffixes
 from macroscope.criticize.profile import Profile, choose_language, languages_differ
 from macroscope.criticize.wrappers import describe_wrappers
@@ -23,6 +24,7 @@ from macroscope.options import KEPT_NAMES, fit_for_paths
 from macroscope.phrases import WORDS, format_share, group_names, list_names, of_each
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, minimum_detectable_auc
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
+from macroscope.statistics.proportions import exact_test
 
 _LARGE_AUC = 0.65
 """Detectability that only clear differences have; collections that show no smaller one are called few."""
@@ -193,11 +195,6 @@ def _repeated_texts(_: Profile, texts: Profile) -> Facts | None:
     return {"repeated": repeated, "documents": documents} if is_many else None
 
 
-def _copies(reference: Profile, texts: Profile) -> Facts | None:
-    copied = len(set(texts.texts) & set(reference.texts))
-    return {"copied": copied} if copied and copied >= _MANY_REPEATED * len(set(texts.texts)) else None
-
-
 def _few_prompts(_: Profile, texts: Profile) -> Facts | None:
     prompts = len(set(texts.prompts))
     return {"number": prompts} if prompts < FEWEST_PROMPTS and prompts < texts.documents else None
@@ -218,11 +215,9 @@ def _cut(reference: Profile, texts: Profile) -> Facts | None:
 def _without_final_mark(reference: Profile, texts: Profile) -> Facts | None:
     if not (reference.words and texts.words) or any(wrapper.kind == "ends" for wrapper in texts.wrappers):
         return None
-    from scipy.stats import fisher_exact  # slow to import
-
     (real, n_real), (number, documents) = ((each.unfinished, each.documents) for each in (reference, texts))
     is_other = abs(real / n_real - number / documents) >= _OTHER_ENDS
-    if not is_other or fisher_exact([(real, n_real - real), (number, documents - number)]).pvalue >= _LEVEL_OF_ENDS:
+    if not is_other or exact_test(number, documents, real, n_real) >= _LEVEL_OF_ENDS:
         return None
     return {"number": number, "documents": documents, "real": real, "n_real": n_real}
 
@@ -372,9 +367,10 @@ TEXTS = (
     Check(
         "copies of real texts",
         "candidates",
-        _copies,
-        "{copied:text} {of} {copied:is|are} in the reference, word for word: no critic tells copies apart. Check the"
-        " files.",
+        tell_copies,
+        "{number:text} {of} {number:is|are} in the reference: {whole:,} whole, {half:,} by about half or more (of real"
+        " texts, {real:,} in others). No critic tells copies apart, and they continue no prompt. Check the files;"
+        " `macroscope copies` marks what is copied.",
     ),
     Check(
         "few prompts",

@@ -13,6 +13,7 @@ from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each, main_language
 from macroscope.natural_language.languages import ENGLISH, require_code
+from macroscope.natural_language.ngrams import COPY, NO_HASHES, hash_ngrams, hash_words
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.typesetting import Marks, count_marks, different_families
 from macroscope.natural_language.words import count_words, has_stop_words, lower_case_words, stop_words
@@ -37,6 +38,8 @@ _BATCH_DOCUMENTS, _BATCH_CHARACTERS = 128, 1 << 22
 """Largest numbers of documents, and of characters before the last one, whose languages are recognized together."""
 EXCERPTS, _HEAD, _TAIL = 500, 4000, 40
 """Number of texts of which beginnings and ends are kept, and their characters."""
+_MOST_NGRAMS = 1 << 24
+"""Number of n-grams that are kept: 128 MB."""
 NARRATIVE_SENTENCES = 5
 TOPICAL_OCCURRENCES = 10
 """Number of occurrences from which on a word counts as topical (`critics.declaration.COUNTED`)."""
@@ -69,6 +72,8 @@ class Profile:
         and its text.
     ids_by_place
         Those of `ids` that name a file, or its line: the document has no id of its own.
+    ngrams
+        Hashes of each document's n-grams of `COPY` words (uint64), in their order; none of those beyond `_MOST_NGRAMS`.
     titled, partly_titled, with_persons, narratives
         Numbers of documents with section titles; of these, with titles on some sections only; with "he" or "she" at
         least twice, if they may be English; with five sentences or more.
@@ -117,6 +122,7 @@ class Profile:
     prompts: list[Hashable] = field(default_factory=list)
     openings: list[Hashable] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
+    ngrams: list[bytes] = field(default_factory=list, repr=False)
     titled: int = 0
     partly_titled: int = 0
     with_persons: int = 0
@@ -218,11 +224,15 @@ def profile_texts(
     documents = read_user_documents(paths, provenance, *shares, profile.selection)
     frequencies: dict[str, Counter[str]] = defaultdict(Counter)
     occurs_in: dict[str, Counter[str]] = defaultdict(Counter)
+    hashed = 0
     with Progress(f"look at {name}", unit="texts", silent_seconds=SILENT_SECONDS) as bar:
         for batch in _batches(_mark_named_by_place(islice(documents, MOST_DOCUMENTS), provenance)):
             languages = detect_each(document.text for document, _ in batch)
             for (document, is_named_by_place), language in zip(batch, languages, strict=True):
                 words = _add(profile, document, language)
+                ngrams = hash_ngrams(hash_words(words), COPY) if hashed < _MOST_NGRAMS else NO_HASHES
+                hashed += len(ngrams)
+                profile.ngrams.append(ngrams.tobytes())
                 frequencies[language].update(words)
                 occurs_in[language].update(set(words))
                 if is_named_by_place:

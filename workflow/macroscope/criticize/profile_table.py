@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.criticize.checks import count_pairs_by_place, describe_languages
+from macroscope.criticize.copied_texts import find_copies
 from macroscope.criticize.profile import Profile, differences
 from macroscope.criticize.reading import describe_dropped, list_remarks
 from macroscope.documents import SPLITS
@@ -62,6 +63,10 @@ def records_of(reference: Profile, candidates: Sequence[Profile]) -> list[dict[s
             "straightened": dict(zip(("marks", "texts"), profile.straightened, strict=True)),
             "without_final_mark": profile.unfinished,
             "given_away_by": [asdict(wrapper) for wrapper in profile.wrappers],
+            "copies": {
+                kind: int(flags.sum())
+                for kind, flags in zip(("whole", "half"), find_copies(reference, profile), strict=True)
+            },
             "differs_in": differences(reference, profile),
             **profile.counted(),
         }
@@ -100,11 +105,13 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         rows["marks straightened"] = f"{marks:,} in {format_count(texts, 'text')}"
     if not of_reference:
         rows[DIFFERS_ROW] = ", ".join(differences(reference, profile)) or _NOTHING_LISTED
-        rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
+        whole, half = find_copies(reference, profile)
+        rows["copies of real texts"] = f"{whole.sum():,} whole, {half.sum():,} half" if (whole | half).any() else "0"
         by_place = count_pairs_by_place(reference, profile)
         rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids) - by_place:,}"
         rows["file names and lines of the reference"] = f"{by_place:,}"
-        rows["openings of the reference"] = f"{_shared(profile.openings, reference.openings):,}"
+        openings = [opening for opening, is_copy in zip(profile.openings, whole | half, strict=True) if not is_copy]
+        rows["openings of the reference"] = f"{_shared(openings, reference.openings):,}"
     return pd.Series(rows)
 
 

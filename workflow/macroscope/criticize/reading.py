@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,18 +40,36 @@ def read_collection(name: str, source: Input) -> list[Document]:
 def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Count]]:
     """Read all documents of a collection, and the counts of what was left out; warn as `read_collection` does."""
     provenance = Provenance(name)
-    documents = []
+    documents = [*stream_collection(name, source, provenance)]
+    return documents, provenance.counts
+
+
+def stream_collection(name: str, source: Input, provenance: Provenance | None = None) -> Iterator[Document]:
+    """Stream the documents of a collection; then warn of what was left out, and of doubtful fields.
+
+    Parameters
+    ----------
+    provenance
+        Receives the counts of what was left out.
+
+    Raises
+    ------
+    MacroscopeError
+        If there are none.
+    """
+    provenance = Provenance(name) if provenance is None else provenance
+    number = 0
     with Progress(f"read {name}", unit="texts", silent_seconds=SILENT_SECONDS) as bar:
         for document in read_user_documents(source.files, provenance, 0.0, 0.0, source.selection):
-            documents.append(document)
+            yield document
+            number += 1
             bar.advance(1)
     if dropped := describe_dropped(provenance.counts):
         log.warning("%s: left out: %s", name, dropped)
     for remark in list_remarks(provenance.source.get(REMARKS, []), provenance.source.get(MODELS, {}), source.selection):
         log.warning("%s: %s", name, remark)
-    if not documents:
+    if not number:
         raise MacroscopeError(f"{name}: no texts in {', '.join(map(str, source.files))}; give files with texts")
-    return documents, provenance.counts
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,14 @@ def share_interval(successes: ArrayLike, trials: ArrayLike, confidence: float = 
     return float(share), float(low), float(high)
 
 
+def exact_test(successes: int, n: int, other_successes: int, other_n: int) -> float:
+    """Compute the two-tailed p-value of Fisher's exact test of equal proportions."""
+    from scipy.stats import fisher_exact  # slow to import
+
+    rows = [(successes, n - successes), (other_successes, other_n - other_successes)]
+    return float(fisher_exact(rows).pvalue)
+
+
 def _wilson(k: Array, n: Array, z: "Array | float") -> tuple[Array, Array]:
     nonzero = np.where(n > 0, n, 1.0)
     share = k / nonzero

@@ -1,6 +1,6 @@
 """Kind `files`: texts of the user's own model from files, or of a published model from a data set of the registry."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -12,8 +12,11 @@ from macroscope.corpora.files import TextsOptions
 from macroscope.corpora.options import Split
 from macroscope.corpora.provenance import read_origin
 from macroscope.corpora.webtext import read_texts
-from macroscope.documents import Document, Provenance, write_documents
+from macroscope.document_keys import split_key
+from macroscope.documents import Document, Provenance, in_batches, read_documents, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.natural_language.ngrams import HALF, share_beginning
+from macroscope.natural_language.words import lower_case_words
 from macroscope.options import UserPath
 from macroscope.readers.reading import read_user_documents
 from macroscope.readers.selection import selection_of
@@ -21,6 +24,8 @@ from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import SystemOptions
 
+_SAMPLES_AT_ONCE = 10_000
+"""Number of samples that the real texts are read for once."""
 LAYOUT = "webtext"
 """Source whose file layout data sets of systems' texts have."""
 
@@ -31,7 +36,7 @@ KIND = Kind(
     stages={
         "generate": Stage(
             ":import_texts",
-            inputs="files corpus system",
+            inputs="documents files corpus system",
             options=f"files dataset splits {' '.join(TextsOptions.model_fields)}",
             version=3,
         ),
@@ -80,7 +85,9 @@ class FilesSystem(TextsOptions, SystemOptions):
         return list_data_files(source, self.splits, place)
 
 
-def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, corpus: str, system: str) -> None:
+def import_texts(
+    files: Sequence[Path], output: Path, options: FilesSystem, *, documents: Path, corpus: str, system: str
+) -> None:
     """Read files as samples; drop and count texts without any section.
 
     Parameters
@@ -88,11 +95,14 @@ def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, c
     files
         Files of the user, or of the data set that the options name. The notes of `retrieve` beside them are copied into
         the metadata.
+    documents
+        Real texts: a copy that goes on beyond its opening shares no opening with them.
     """
     source = {"system": system, "files": [str(path) for path in files]}
     origins = [origin for path in files if (origin := read_origin(path))]
     provenance = Provenance(corpus, source | ({"parts": origins} if origins else {}), options.model_dump(mode="json"))
-    if not write_documents(output, _samples(files, options, provenance), provenance):
+    samples = _samples(files, options, provenance)
+    if not write_documents(output, _refuse_copies(samples, documents), provenance):
         raise MacroscopeError(
             f"system {system}: {', '.join(source['files'])} contain no usable text; give files with texts"
         )
@@ -103,3 +113,18 @@ def _samples(paths: Sequence[Path], options: FilesSystem, provenance: Provenance
         return read_texts(paths, provenance)
     documents = read_user_documents(paths, provenance, 0.0, 1.0, selection_of(options, "models"))
     return (replace(document, split="test") for document in documents)
+
+
+def _refuse_copies(samples: Iterable[Document], documents: Path) -> Iterator[Document]:
+    """Yield samples; say of copies of real texts that they have no prompt: they continue nothing."""
+    for batch in in_batches(samples, _SAMPLES_AT_ONCE):
+        openings = {sample.opening for sample in batch if sample.prompt is None} - {""}
+        originals = {
+            opening: lower_case_words(document.text)
+            for document in (read_documents(documents) if openings else ())
+            if (opening := split_key(document.opening)[1]) in openings
+        }
+        for sample in batch:
+            original = originals.get(sample.opening)
+            is_copy = original and share_beginning(lower_case_words(sample.text), original) >= HALF
+            yield replace(sample, prompt="") if is_copy else sample

@@ -52,10 +52,6 @@ def write_reader(config: Path, contents: Path, output: Path) -> None:
     results = Results(config, contents)
     with atomic(output) as folder:
         folder.mkdir()
-        page = render_page("reader/reader", run=results.config.run)
-        (folder / "index.html").write_text(page, encoding="utf-8")
-        for script in SCRIPTS:
-            shutil.copyfile(script, folder / script.name)
         systems, detectability = [], _read_detectability(results)
         for corpus in dict.fromkeys(corpus for corpus, _ in results.contents.pairs):
             real = read_keys(results, corpus, CONTROL)
@@ -65,14 +61,32 @@ def write_reader(config: Path, contents: Path, output: Path) -> None:
             ]
         used = dict.fromkeys(chain.from_iterable(entry["critics"] for entry in systems))
         critics = {name: _describe_critic(name) for name in used}
-        about = {
-            "chunk": CHUNK,
-            "colours": COLOURS,
-            "critics": critics,
-            "falseFlags": FALSE_FLAGS,
-            "systems": systems,
-        }
-        _write_call(folder / "data" / "run.js", "run", about)
+        write_page(folder, results.config.run, critics, systems)
+
+
+def write_page(
+    folder: Path,
+    run: str,
+    critics: Mapping[str, Mapping[str, Any]],
+    systems: Sequence[Mapping[str, Any]],
+    link: tuple[str, str] = ("../report.html", "Back to the report"),
+) -> None:
+    """Write the page of a reader into a folder, and the scripts that it loads, apart from the texts.
+
+    Parameters
+    ----------
+    critics
+        Critic -> `score`, `unit`, `marks` and `quantities`.
+    systems
+        Entries of the systems; `write_texts` writes their texts.
+    link
+        Address and words of the link to another page.
+    """
+    (folder / "index.html").write_text(render_page("reader/reader", run=run, link=link), encoding="utf-8")
+    for script in SCRIPTS:
+        shutil.copyfile(script, folder / script.name)
+    about = {"chunk": CHUNK, "colours": COLOURS, "critics": critics, "falseFlags": FALSE_FLAGS, "systems": systems}
+    _write_call(folder / "data" / "run.js", "run", about)
 
 
 def _describe_critic(critic: str) -> dict[str, Any]:
@@ -114,14 +128,8 @@ def _write_system(
     numbers = {critic: _numbers(results, critic, corpus, system, ids) for critic in files}
     flags = flag_texts(results, corpus, system, real)
     index = Index(scores, numbers, PairedTexts(real), flags, is_control=system == CONTROL)
-    place = folder / "data" / corpus / system
-    place.mkdir(parents=True)
     documents = progress(read_documents(samples), f"write {key}", unit="documents")
-    for number, batch in enumerate(in_batches(_add_marks(documents, files), CHUNK)):
-        _write_call(place / f"{number}.js", "chunk", key, number, [_text(document, marks) for document, marks in batch])
-        for document, marks in batch:
-            index.add(document, {critic: len(critic_marks) for critic, critic_marks in marks.items()})
-    _write_call(place / "index.js", "index", key, index.columns())
+    write_texts(folder, key, _add_marks(documents, files), index)
     return {
         "key": key,
         "corpus": corpus,
@@ -132,6 +140,16 @@ def _write_system(
         "critics": sorted(files, key=lambda critic: -detectability.get(critic, 0.0)),
         "detectability": detectability,
     }
+
+
+def write_texts(folder: Path, key: str, documents: Iterable[MarkedDocument], index: Index) -> None:
+    """Write the texts of a system with their marks, and its index, to which they are added; `key`: corpus/system."""
+    place = folder / "data" / key
+    for number, batch in enumerate(in_batches(documents, CHUNK)):
+        _write_call(place / f"{number}.js", "chunk", key, number, [_text(document, marks) for document, marks in batch])
+        for document, marks in batch:
+            index.add(document, {critic: len(critic_marks) for critic, critic_marks in marks.items()})
+    _write_call(place / "index.js", "index", key, index.columns())
 
 
 def _scores(
