@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from macroscope.cli import app
 from macroscope.criticize.inputs import GivenFields, make_reference
 from macroscope.criticize.profile import Profile
-from macroscope.criticize.reading import check_sides, read_collection
+from macroscope.criticize.reading import check_sides, read_counted
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 
@@ -89,4 +89,4 @@ def test_commands_warn_of_what_they_leave_out(tmp_path, caplog, command):
 def test_a_collection_without_texts_is_one_sentence(tmp_path):
     (tmp_path / "mine.jsonl").write_text("")
     with pytest.raises(MacroscopeError, match=r"mine: no texts in .*mine\.jsonl; give files with texts"):
-        read_collection("mine", make_reference([tmp_path / "mine.jsonl"], [], GivenFields()))
+        read_counted("mine", make_reference([tmp_path / "mine.jsonl"], [], GivenFields()))

@@ -26,19 +26,14 @@ _MOST_RECOGNIZED = 200
 """Largest number of texts of a collection whose language is recognized."""
 
 
-def read_collection(name: str, source: Input) -> list[Document]:
-    """Read all documents of a collection; warn of what was left out, of doubtful fields and of unknown prompts.
+def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Count]]:
+    """Read all documents of a collection, and the counts of what was left out; warn of these and of doubtful fields.
 
     Raises
     ------
     MacroscopeError
         If there are none.
     """
-    return read_counted(name, source)[0]
-
-
-def read_counted(name: str, source: Input) -> tuple[list[Document], Sequence[Count]]:
-    """Read all documents of a collection, and the counts of what was left out; warn as `read_collection` does."""
     provenance = Provenance(name)
     documents = [*stream_collection(name, source, provenance)]
     return documents, provenance.counts
@@ -101,11 +96,11 @@ def read_sides(
     requested: str | None = None,
     is_reference_required: bool = True,
 ) -> Sides:
-    """Read the real texts, and those of each candidate by name; see `read_collection` and `check_sides`."""
+    """Read the real texts, and those of each candidate by name; see `read_counted` and `check_sides`."""
     called = make_candidates(candidates, given)
     has_reference = is_reference_required or reference or given.reference
-    real = read_collection("the real texts", make_reference(reference, candidates, given)) if has_reference else []
-    texts = {name: read_collection(name, each) for name, each in called.items()}
+    real = read_counted("the real texts", make_reference(reference, candidates, given))[0] if has_reference else []
+    texts = {name: read_counted(name, each)[0] for name, each in called.items()}
     return check_sides(real, texts, requested, called)
 
 
