@@ -1,4 +1,7 @@
-"""Keys that texts of one prompt or document share: their prompt, their first words, or the id before a number."""
+"""Keys that texts of one prompt or document share: their prompt, their first words, or the id before a number.
+
+Pseudonyms stand in the place of ids and first words in files without texts. Texts with the same key have the same one.
+"""
 
 import re
 from hashlib import blake2b
@@ -7,6 +10,7 @@ OPENING_WORDS = 8
 OPENING_CHARACTERS = 80
 _PROMPT_KEY = re.compile(r"(prompt:[0-9a-f]{32})(?: |$)")
 _NUMBER = re.compile(r" \((?:sample|passage) \d+\)$")
+_PSEUDONYM = re.compile(r"(?:prompt:[0-9a-f]{32} ?)?(?:text|opening):[0-9a-f]{32}")
 
 
 def number_sample(identifier: str, number: int) -> str:
@@ -37,8 +41,7 @@ def opening_of(text: str) -> str:
 
 def key_of_prompt(prompt: str) -> str:
     """Return a key for a prompt, whatever its white space; prompts often begin alike, so that it needs all words."""
-    digest = blake2b(" ".join(prompt.split()).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return f"prompt:{digest}"
+    return _hashed("prompt", " ".join(prompt.split()))
 
 
 def key_of_text(text: str, prompt: str | None) -> str:
@@ -46,12 +49,14 @@ def key_of_text(text: str, prompt: str | None) -> str:
 
     The first words count where the prompt is unknown, and where the text begins with it: a real text of which the
     prompt was taken may stand in a file that does not name it. An empty prompt says that the text has none: it shares
-    nothing.
+    nothing. A document without its text has its key as the prompt.
     """
     if prompt == "":
         return ""
     if prompt is None or not prompt.strip():
         return opening_of(text)
+    if not text and (is_pseudonym(prompt) or _PROMPT_KEY.fullmatch(prompt)):
+        return prompt
     return f"{key_of_prompt(prompt)} {opening_of(text)}".rstrip() if text.startswith(prompt) else key_of_prompt(prompt)
 
 
@@ -59,3 +64,28 @@ def split_key(key: str) -> tuple[str, str]:
     """Return the prompt's key and the first words of a key of `key_of_text`, "" for what it does not have."""
     match = _PROMPT_KEY.match(key)
     return (match[1], key[match.end() :]) if match else ("", key)
+
+
+def pseudonym_of_id(identifier: str) -> str:
+    """Return a pseudonym of an id, with the number of the sample or passage; that of a pseudonym is itself."""
+    if is_pseudonym(identifier):
+        return identifier
+    shared = shared_id(identifier)
+    return _hashed("text", shared) + identifier[len(shared) :]
+
+
+def pseudonym_of_key(key: str) -> str:
+    """Return a key of `key_of_text` with a pseudonym of the first words; that of a pseudonym is itself."""
+    prompt, first_words = split_key(key)
+    if not first_words or is_pseudonym(key):
+        return key
+    return f"{prompt} {_hashed('opening', first_words)}".lstrip()
+
+
+def is_pseudonym(value: str) -> bool:
+    """Return whether a value is a pseudonym of an id or a key."""
+    return _PSEUDONYM.match(value) is not None
+
+
+def _hashed(kind: str, value: str) -> str:
+    return f"{kind}:{blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"

@@ -288,6 +288,11 @@ def parse_as(kind: type[T], content: bytes, where: str) -> T:
         raise MacroscopeError(f"{where}: not as macroscope writes it ({place}{first['msg']}); make it again") from None
 
 
+def dump_as(value: Any) -> Any:
+    """Return a dataclass as values of JSON, which `parse_as` reads."""
+    return _adapter(cast(Any, type(value))).dump_python(value, mode="json")
+
+
 @cache
 def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
+from macroscope.cli import config, corpora, critics, human, reference, reporting, statistics, systems
 from macroscope.cli.copies import copies
 from macroscope.cli.criticize import criticize
 from macroscope.cli.flags import require_paths
@@ -76,6 +76,7 @@ app.command()(export)
 app.command(context_settings=PASSED_ON)(run)
 app.command(context_settings=PASSED_ON)(demo)
 app.command()(experiments)
+app.add_typer(reference.app, name="reference")
 app.add_typer(human.app, name="human")
 app.add_typer(config.app, name="config")
 app.add_typer(statistics.app, name="statistics")

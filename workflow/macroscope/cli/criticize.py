@@ -57,6 +57,10 @@ def criticize(
             metavar="FILE", help="matrix.csv of `macroscope sensitivity` on such texts, for the report to cite."
         ),
     ] = None,
+    without_texts: Annotated[
+        bool,
+        typer.Option("--without-texts", help="Leave no sentence, title or id of a text in the output."),
+    ] = False,
     seed: Seed = 1,
     cores: Cores = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
@@ -72,10 +76,12 @@ def criticize(
     from macroscope.criticize import run
     from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
     from macroscope.criticize.choice import choose, given_options
+    from macroscope.criticize.kept_profile import without_ids
     from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of as records_of_profiles
     from macroscope.criticize.profile_table import table_of
     from macroscope.criticize.standard_input import store_standard_input
+    from macroscope.criticize.without_texts import criticize_without_texts
     from macroscope.fields import as_option, word_all, word_fields
     from macroscope.natural_language.languages import require_code
 
@@ -86,6 +92,8 @@ def criticize(
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
     profile, profiles = run.profile_collections(real, candidate, given)
+    if without_texts:
+        profile, profiles = without_ids(profile), [without_ids(each) for each in profiles]
     chosen_language = choose_language(profile.languages, language)
     as_shown = partial(word_fields, words=as_option)
     first, then = (
@@ -112,7 +120,8 @@ def criticize(
             print_json(answer)
         return
     described = table.rename_axis("property").reset_index()
-    plan = run.criticize(config, (profile, *profiles), described, output, cores, device)
+    judge = criticize_without_texts if without_texts else run.criticize
+    plan = judge(config, (profile, *profiles), described, output, cores, device)
     _finish(plan, output, answer if json else None)
 
 

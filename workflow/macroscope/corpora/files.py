@@ -60,6 +60,7 @@ class FilesCorpus(TextsOptions, Corpus):
     """Options of the user's own documents, in files or folders of any format that is known."""
 
     own_ids = True
+    not_extracted = Corpus.not_extracted | {"kept"}
 
     source: Literal["files"]
     files: list[UserPath] = Field(min_length=1, description="Files or folders; each is a part.")
@@ -70,6 +71,12 @@ class FilesCorpus(TextsOptions, Corpus):
     )
     split: Split | None = Field(
         None, description="Split of all documents, overriding their own; default: their own, or by id hash."
+    )
+
+    kept: str | None = Field(
+        None,
+        description="Digest of the kept reference that `files` names; `macroscope criticize` writes it, so that runs"
+        " with the same reference can be told.",
     )
 
     @property

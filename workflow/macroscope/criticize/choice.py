@@ -11,6 +11,7 @@ from macroscope.critics import GivenOptions, critics, model_options, options_for
 from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.critics.language_fit import LanguageFit, language_fit
 from macroscope.critics.options import FOLDS
+from macroscope.engine.kept_references import KeptReference, find_kept
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.extras import missing_extras, name_command
 from macroscope.fields import name_field
@@ -179,6 +180,7 @@ def choose(
                 f" test{alone}{''.join(f'. {remark}' for remark in profile.remarks)}"
             )
     chosen, limits, gaps = list[str](), list[str](), list[Gap]()
+    kept = find_kept(reference.files)
     language_by_candidate = _other_languages(reference, candidates, language)
     for name in dict.fromkeys(requested or default_critics()):
         critic = require(name, critics(), "critic")
@@ -187,7 +189,8 @@ def choose(
         refused = {} if requested else _refuse_languages(critic.data, options, language_by_candidate)
         judged = [candidate for candidate in candidates if candidate.name not in refused]
         unmet = (
-            (None if requested else _refusal(fit, language))
+            _not_kept(name, kept)
+            or (None if requested else _refusal(fit, language))
             or (_join(refused.values()) if candidates and not judged else None)
             or _find_unmet(critic.data, reference, judged, bool(requested))
             or _missing_extra(critic.data, options)
@@ -202,6 +205,14 @@ def choose(
             gaps.append(_skip(name, unmet))
     cross_fitted = [name for name in chosen if _is_cross_fitted(critics()[name].data, reference)]
     return Choice(chosen, gaps, limits, reference.has_splits, cross_fitted, given or {})
+
+
+def _not_kept(critic: str, kept: KeptReference | None) -> "_Unmet | None":
+    """Return why a kept reference lacks a critic; None if it has it, or if the texts are there."""
+    if kept is None or critic in kept.header["critics"]:
+        return None
+    explanation = kept.header["left_out"].get(critic, "the kept reference was built without it")
+    return _Unmet("not in the kept reference", explanation, "build the reference with it, or choose another critic")
 
 
 class _Unmet(NamedTuple):

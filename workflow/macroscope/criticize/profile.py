@@ -8,7 +8,7 @@ from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-from macroscope.criticize.wrappers import Excerpt, Wrapper, describe_wrappers
+from macroscope.criticize.wrappers import Excerpt, KeptSurroundings, Wrapper, describe_wrappers
 from macroscope.document_keys import shared_id, split_key
 from macroscope.documents import Count, Document, Provenance
 from macroscope.natural_language.detection import UNKNOWN, detect_each, main_language
@@ -98,6 +98,8 @@ class Profile:
         Numbers of the marks that reading straightened, and of their texts.
     excerpts
         First and last characters of the first texts.
+    surroundings
+        What surrounds the texts, in the place of the excerpts if these are not kept.
     wrappers
         Features that give the texts away beside the reference.
     unfinished
@@ -143,6 +145,7 @@ class Profile:
     hard_wrapped: int = 0
     straightened: Sequence[int] = (0, 0)
     excerpts: list[Excerpt] = field(default_factory=list)
+    surroundings: KeptSurroundings | None = None
     wrappers: Sequence[Wrapper] = ()
     unfinished: int = 0
     cut: tuple[int, int] = (0, 0)
@@ -194,11 +197,17 @@ class Profile:
             "titled": self.titled,
             "with_persons": self.with_persons,
             "narratives": self.narratives,
-            "topical_words": sum(
-                number >= TOPICAL_OCCURRENCES and self.occurs_in[word] < self.documents / 2
-                for word, number in self.frequencies.items()
-            ),
+            "topical_words": len(self.topical_words),
         }
+
+    @property
+    def topical_words(self) -> list[str]:
+        """Return the words that recur, and that fewer than half of the documents have."""
+        return [
+            word
+            for word, number in self.frequencies.items()
+            if number >= TOPICAL_OCCURRENCES and self.occurs_in[word] < self.documents / 2
+        ]
 
 
 def profile_texts(

@@ -13,11 +13,13 @@ from macroscope.config.schema import load_config, parse_config
 from macroscope.criticize.choice import Choice
 from macroscope.criticize.folder import lock_folder, require_ours, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.kept_profile import read_profile
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.progress import EarlyNumbers, RunProgress
 from macroscope.criticize.wrappers import find_wrappers
+from macroscope.engine.kept_references import find_kept, is_kept
 from macroscope.engine.run import run_plan
-from macroscope.errors import MacroscopeError, no_such_file
+from macroscope.errors import MacroscopeError, UsageError, no_such_file
 from macroscope.execution.job_environment import caches
 from macroscope.execution.limits import Device, device_for_jobs
 from macroscope.execution.snakemake_command import shown_command, snakemake_command
@@ -53,29 +55,23 @@ def implied_config(
     candidate's model.
     """
     wrapped = {each.name: each.given_away_by for each in candidates if each.given_away_by}
+    kept = find_kept(reference.files)
+    if kept is not None and matched_length:
+        raise UsageError(f"{kept.path}: it has no texts to cut; leave ⟨matched_length⟩ out, or give the real texts")
+    corpus = kept.header["corpus"] if kept else _corpus_options(choice, language)
+    is_whole = choice.learning and not choice.has_splits
+    control = kept.header["control"] if kept else {"kind": CONTROL, "whole": True} if is_whole else None
     real = Input(reference.files, reference.selection).options()
+    if kept is not None:
+        real["kept"] = kept.digest
     systems = {each.name: Input(each.files, each.selection).options() for each in candidates}
     return {
         "run": RUN,
         "seed": seed,
         "profile": PROFILE_TABLE,
-        "corpora": {
-            CORPUS: {
-                "source": "files",
-                "language": language,
-                **real,
-                **({"valid_share": VALID_SHARE, "test_share": TEST_SHARE} if choice.learning else {"split": "test"}),
-                "filters": {
-                    "drop_sections": [],
-                    "min_sections": 1,
-                    "min_section_tokens": 0,
-                    "max_section_tokens": 1_000_000,
-                    "rare_titles": {"min_count": 2, "min_share": 0.01, "instead": "other"},
-                },
-            }
-        },
+        "corpora": {CORPUS: {**corpus, **real}},
         "systems": {
-            **({CONTROL: {"kind": CONTROL, "whole": True}} if choice.learning and not choice.has_splits else {}),
+            **({CONTROL: control} if control else {}),
             **{name: {"kind": "files", **options} for name, options in systems.items()},
         },
         # Options for a laptop. With a GPU, use larger encoders, more tokens, all sections.
@@ -91,6 +87,21 @@ def implied_config(
         ],
         **({"wrapped": wrapped} if wrapped else {}),
         **({"gaps": [gap.model_dump(exclude_defaults=True) for gap in choice.gaps]} if choice.gaps else {}),
+    }
+
+
+def _corpus_options(choice: Choice, language: str) -> dict[str, Any]:
+    return {
+        "source": "files",
+        "language": language,
+        **({"valid_share": VALID_SHARE, "test_share": TEST_SHARE} if choice.learning else {"split": "test"}),
+        "filters": {
+            "drop_sections": [],
+            "min_sections": 1,
+            "min_section_tokens": 0,
+            "max_section_tokens": 1_000_000,
+            "rare_titles": {"min_count": 2, "min_share": 0.01, "instead": "other"},
+        },
     }
 
 
@@ -114,10 +125,17 @@ def profile_collections(
     for path in (*reference, *candidates):
         _require_usable(path)
     given = given or GivenFields()
-    real, called = make_reference(reference, candidates, given), make_candidates(candidates, given)
-    profile = profile_texts(CORPUS, real.files, (VALID_SHARE, TEST_SHARE), real.selection)
+    called = make_candidates(candidates, given)
+    if len(reference) == 1 and is_kept(reference[0]):
+        profile = read_profile(reference[0])
+    else:
+        real = make_reference(reference, candidates, given)
+        profile = profile_texts(CORPUS, real.files, (VALID_SHARE, TEST_SHARE), real.selection)
     profiles = [profile_texts(name, each.files, selection=each.selection) for name, each in called.items()]
-    return profile, [replace(each, wrappers=find_wrappers(profile.excerpts, each.excerpts)) for each in profiles]
+    return profile, [
+        replace(each, wrappers=find_wrappers(profile.excerpts, each.excerpts, profile.surroundings))
+        for each in profiles
+    ]
 
 
 def require_output(output: Path) -> Path:
@@ -183,10 +201,15 @@ def criticize(
             plan = Plan(load_config(path))
             plan.require_extras()
         os.environ.update(caches(folder))  # for libraries that are imported after the run, too
-        number = len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
+        number = count_cores(cores)
         words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
         progress = RunProgress(words, number, output / "logs", EarlyNumbers(plan))
         return run_plan(plan, folder, number, watcher=progress)
+
+
+def count_cores(cores: str) -> int:
+    """Return the number of cores that `--cores` names: that of this process if it is "all"."""
+    return len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
 
 
 def command_of(folder: Path) -> str:

@@ -11,7 +11,7 @@ features that as many texts have, of both sides together, as such a difference t
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
@@ -29,6 +29,9 @@ _ENDS = 24
 _LONGEST_LINE = 80
 _SMALLEST_WINDOW = 200
 """Fewest characters of a text whose marks and lines are compared, if texts are that long."""
+_WINDOWS = (_SMALLEST_WINDOW, 400, 800, 1600, 3200)
+"""Numbers of first characters for which a kept reference has features."""
+_MOST_WORDS_KEPT = 4
 _ORDINARY = ".,;:!?'\"()–—…“”‘’«»„‟「」『』¿¡。，、！？；：-"
 """Marks of prose: their kinds are compared by `natural_language.typesetting`."""
 _INSIDE = regex.compile(
@@ -101,26 +104,101 @@ def describe_wrappers(wrappers: Sequence[Wrapper]) -> str:
     return list_names([wrapper.description for wrapper in wrappers], _MOST_NAMED)
 
 
-def find_wrappers(reference: Sequence[Excerpt], candidate: Sequence[Excerpt]) -> list[Wrapper]:
-    """Find the features that give a side away, the clearest first; of those in one another, the longest."""
-    sides = reference, candidate
-    if not all(sides):
+@dataclass(frozen=True)
+class Surroundings:
+    """What surrounds the texts of a collection.
+
+    Attributes
+    ----------
+    texts, prompts
+        Numbers of both.
+    counts
+        The features, each with the numbers of texts and of prompts that have it.
+    """
+
+    texts: int
+    prompts: int
+    counts: list[tuple[Feature, int, int]]
+
+    @property
+    def by_text(self) -> Counter[Feature]:
+        """Return the number of texts that have each feature."""
+        return Counter({feature: number for feature, number, _ in self.counts})
+
+    @property
+    def by_prompt(self) -> Counter[Feature]:
+        """Return the number of prompts that have each feature."""
+        return Counter({feature: number for feature, _, number in self.counts})
+
+
+@dataclass(frozen=True)
+class KeptSurroundings:
+    """What surrounds texts that are not kept.
+
+    Attributes
+    ----------
+    length
+        Number of characters of the median excerpt.
+    by_window
+        Surroundings by the number of characters that were examined.
+    """
+
+    length: int
+    by_window: dict[int, Surroundings]
+
+
+def keep_surroundings(texts: Sequence[Excerpt]) -> KeptSurroundings:
+    """Count what surrounds texts, without what few texts have, and without features of several words."""
+    by_window = {}
+    for window in _WINDOWS:
+        found = _surroundings(texts, window)
+        shared = [
+            entry
+            for entry in found.counts
+            if entry[1] > ALMOST_NONE * len(texts) and len(entry[0][1].split()) <= _MOST_WORDS_KEPT
+        ]
+        by_window[window] = replace(found, counts=shared)
+    return KeptSurroundings(_median_length(texts), by_window)
+
+
+def find_wrappers(
+    reference: Sequence[Excerpt], candidate: Sequence[Excerpt], kept: KeptSurroundings | None = None
+) -> list[Wrapper]:
+    """Find the features that give a side away, the clearest first; of those in one another, the longest.
+
+    Parameters
+    ----------
+    kept
+        What surrounds the texts of the reference, if these are not there; it lacks what few of them have.
+    """
+    if not candidate or not (reference or kept):
         return []
-    window = max(_SMALLEST_WINDOW, int(min(median(len(each.head) for each in texts) for texts in sides)))
-    features = [[_features(each, window) for each in texts] for texts in sides]
-    counts = [Counter(feature for each in of_texts for feature in each) for of_texts in features]
-    units = [
-        list({text.prompt: each for text, each in zip(texts[::-1], of_texts[::-1], strict=True)}.values())
-        for texts, of_texts in zip(sides, features, strict=True)
-    ]
+    length = kept.length if kept else _median_length(reference)
+    window = max(_SMALLEST_WINDOW, min(length, _median_length(candidate)))
+    if kept:
+        window = max(each for each in kept.by_window if each <= window)
+    sides = kept.by_window[window] if kept else _surroundings(reference, window), _surroundings(candidate, window)
+    by_text = [side.by_text for side in sides]
     clear = []
-    for kind, example in _significant(*units):
-        numbers = [counter[kind, example] for counter in counts]
-        low, high = sorted(number / len(texts) for number, texts in zip(numbers, sides, strict=True))
+    for kind, example in _significant([side.by_prompt for side in sides], [side.prompts for side in sides]):
+        numbers = [counter[kind, example] for counter in by_text]
+        low, high = sorted(number / side.texts for number, side in zip(numbers, sides, strict=True))
         if is_clear(low, high):
             shown = _show_frame(example, [*reference, *candidate]) if kind == "frame" else example
-            clear.append((high - low, Wrapper(kind, shown, *numbers, *map(len, sides))))
+            clear.append((high - low, Wrapper(kind, shown, *numbers, *(side.texts for side in sides))))
     return _without_parts([wrapper for _, wrapper in sorted(clear, key=lambda each: (-each[0], *_order(each[1])))])
+
+
+def _median_length(texts: Sequence[Excerpt]) -> int:
+    return int(median(len(each.head) for each in texts))
+
+
+def _surroundings(texts: Sequence[Excerpt], window: int) -> Surroundings:
+    """Count the features of texts, and of the first text of each prompt."""
+    features = [_features(each, window) for each in texts]
+    units = {text.prompt: each for text, each in zip(texts[::-1], features[::-1], strict=True)}
+    by_text, by_prompt = (Counter(feature for each in sets for feature in each) for sets in (features, units.values()))
+    return Surroundings(len(texts), len(units), [(each, number, by_prompt[each]) for each, number in by_text.items()])
 
 
 def is_clear(low: float, high: float) -> bool:
@@ -129,9 +207,10 @@ def is_clear(low: float, high: float) -> bool:
 
 
 def _show_frame(shape: str, texts: Sequence[Excerpt]) -> str:
-    """Return the beginning of the first line of such a shape."""
+    """Return the beginning of the first line of such a shape; the shape itself if its texts are not there."""
     lines = (line.strip() for text in texts for line in text.head.split("\n"))
-    return next(match[0] for line in lines if _frame(line) == shape and (match := _FRAME.match(line[:40])))
+    shown = (match[0] for line in lines if _frame(line) == shape and (match := _FRAME.match(line[:40])))
+    return next(shown, shape)
 
 
 def _order(wrapper: Wrapper) -> tuple[int, int]:
@@ -148,12 +227,11 @@ def _without_parts(wrappers: Sequence[Wrapper]) -> list[Wrapper]:
     return kept
 
 
-def _significant(reference: Sequence[frozenset[Feature]], candidate: Sequence[frozenset[Feature]]) -> list[Feature]:
+def _significant(counts: Sequence[Counter[Feature]], numbers: Sequence[int]) -> list[Feature]:
     """Return the features whose shares differ by Fisher's exact test after Holm's adjustment."""
     from scipy.stats import hypergeom  # slow to import
 
-    sizes = np.array([len(reference), len(candidate)])
-    counts = [Counter(feature for each in texts for feature in each) for texts in (reference, candidate)]
+    sizes = np.array(numbers)
     least = NEARLY_ALL * sizes.min()
     most = max(sizes[0] + ALMOST_NONE * sizes[1], sizes[1] + ALMOST_NONE * sizes[0])
     tried = [feature for feature in counts[0] | counts[1] if least <= counts[0][feature] + counts[1][feature] <= most]

@@ -32,7 +32,7 @@ from macroscope.critics.latents import FOLD, copy_rows, gather, is_cross_fitted
 from macroscope.documents import DOCUMENTS_AT_ONCE, Collection, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.statistics.document_groups import KEYS, Integers, group_labels, prompt_labels
+from macroscope.statistics.document_groups import KEYS, Integers, group_labels, name_alike, prompt_labels
 
 VALIDATION = 8
 """One of this number of prompts of a fold is for validation."""
@@ -98,7 +98,8 @@ def place_texts(keys: pd.DataFrame, real_keys: pd.DataFrame, real_folds: Integer
     of_group = np.full(int(max(real.max(initial=-1), labels.max(initial=-1))) + 1, -1)
     of_group[real] = real_folds
     placed = of_group[labels]
-    by_id = keys["id"].map(dict(zip(real_keys["id"], real_folds, strict=True)))
+    real_ids, ids = name_alike(real_keys["id"], keys["id"])
+    by_id = ids.map(dict(zip(real_ids, real_folds, strict=True)))
     placed = np.where(by_id.notna(), by_id.fillna(-1), placed).astype(np.int64)
     is_alone = placed < 0
     unpaired = np.unique(labels[is_alone], return_inverse=True)[1]

@@ -180,6 +180,10 @@ class Critic:
     commands
         "module:NAME" of the verbs that the critic adds to `macroscope critics`: a mapping from names to functions for
         Typer, in a module without heavy imports. "" if it adds none.
+    keeps_words
+        Whether its latents hold the words of texts in their order, in the column `text`.
+    reveals
+        What a kept reference shows of the texts by what it holds of this critic, for its users.
     """
 
     options: str
@@ -207,6 +211,8 @@ class Critic:
     course: Course | None = None
     extras: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""
+    keeps_words: bool = False
+    reveals: str = ""
 
     def __post_init__(self) -> None:
         if without_output := [name for name in self.own_stages if not self.stages[name].output]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from macroscope.engine.kept_references import find_kept
 from macroscope.engine.manifest import FILE, Manifest
 from macroscope.engine.pool import Watcher, run_tasks
 from macroscope.engine.tasks import Machine, tasks_of
@@ -54,10 +55,13 @@ def run_plan(
     results = folder / plan.results
     results.mkdir(parents=True, exist_ok=True)
     (results / UNFINISHED).touch()  # from now on, its texts may be newer than its tables
+    kept = find_kept(path for corpus in plan.config.corpora.values() for path in getattr(corpus, "files", ()))
+    if kept is not None:
+        kept.lay(folder)
     while True:
         _write_descriptions(plan, folder)
         machine, wanted = _machine(cores), list(targets(plan))
-        tasks = tasks_of(plan, machine, folder, wanted)
+        tasks = tasks_of(plan, machine, folder, wanted, kept.gives if kept else None)
         manifest = Manifest(folder, f"{plan.results}/{FILE}", tasks, Digests(folder))
         repeated = rules_with_failed_stages(results)
         for task in tasks:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _WILDCARD = re.compile(r"{(\w+)}")
 Files = dict[str, Any]
 """Name of an input -> path or list of paths."""
+IsGiven = Callable[["Task", str], bool]
+"""Function of a task and one of its outputs: whether the output is given, so that no task makes it."""
 
 
 class TaskWildcards:
@@ -178,19 +180,27 @@ def steps_of(plan: "Plan") -> list[Step]:
     return [Step(job, plan.config.run, plan.constraints()) for job in plan.jobs()]
 
 
-def tasks_of(plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str]) -> list[Task]:
+def tasks_of(
+    plan: "Plan", machine: Machine, folder: Path, targets: Iterable[str], is_given: IsGiven | None = None
+) -> list[Task]:
     """Return the tasks that make files of a run, in an order in which each finds its inputs.
 
     Parameters
     ----------
     folder
         Folder of the run, which the plan's paths are relative to.
+    is_given
+        See `find_tasks`.
     """
-    return find_tasks(steps_of(plan), targets, machine, lambda path: (folder / path).exists())
+    return find_tasks(steps_of(plan), targets, machine, lambda path: (folder / path).exists(), is_given)
 
 
 def find_tasks(
-    steps: Sequence[Step], targets: Iterable[str], machine: Machine, exists: Callable[[str], bool]
+    steps: Sequence[Step],
+    targets: Iterable[str],
+    machine: Machine,
+    exists: Callable[[str], bool],
+    is_given: IsGiven | None = None,
 ) -> list[Task]:
     """Return the tasks that make the targets, each after those that make its inputs.
 
@@ -198,6 +208,8 @@ def find_tasks(
     ----------
     exists
         Function of a path that no step makes: whether it is a file of the user.
+    is_given
+        Function of a task and a path that it makes: whether the path is there already, and counts as the user's file.
 
     Raises
     ------
@@ -219,6 +231,9 @@ def find_tasks(
             made_by[path] = None
             return
         task = step.task(wildcards, machine)
+        if is_given is not None and is_given(task, path):
+            made_by[path] = None
+            return
         made_by.update(dict.fromkeys(task.outputs, task))
         for name in task.inputs:
             visit(name)

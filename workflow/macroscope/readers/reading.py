@@ -27,6 +27,8 @@ REMARKS = "remarks"
 MODELS = "models"
 """Entries of the provenance's source: what was taken as what, with the number of files; facts that the user should
 know; numbers of texts per model, if the records name their models."""
+KEPT_SUFFIX = ".reference"
+"""End of the name of a kept reference (`engine.kept_references`), which has no texts."""
 PROMPT_REMOVED = "a prompt at the beginning of the text"
 
 
@@ -129,6 +131,11 @@ def _records(paths: Sequence[Path], selection: Selection, names: FileNamer, prov
     repeated, seen = Count("the same text again (prompt and text)", 0, 0), set[bytes]()
     if selection.distinct:
         provenance.counts.append(repeated)
+    for path in paths:
+        if path.name.endswith(KEPT_SUFFIX):
+            raise MacroscopeError(
+                f"{path}: a kept reference, which has no texts; give the texts (`criticize` and `compare` need none)"
+            )
     for layout in find_layouts(paths, selection, provenance):
         read_as[layout.described] += 1
         remarks |= dict.fromkeys(layout.remarks)

@@ -30,6 +30,8 @@ PLACES = {
 }
 """Key of a corpus's config -> reason why it may differ."""
 ABSENT = "(not there)"
+KEPT = "kept"
+"""Key of a corpus's config: the digest of its kept reference, if it has one. It gives the numbers of its texts."""
 
 
 def require_comparable(baseline: Results, candidate: Results, baseline_key: Key, candidate_key: Key) -> None:
@@ -105,7 +107,8 @@ def _compare_configs(
     for group, name in (("corpora", corpus), ("systems", CONTROL)):
         sections = [dict(config[group].get(name) or {}) for config in (baseline, candidate)]
         for key, baseline_value, candidate_value in _compare_mappings(*sections):
-            if key not in PLACES:
+            has_texts = key == KEPT and not (sections[0].get(KEPT) and sections[1].get(KEPT))
+            if key not in PLACES and not has_texts:
                 yield f"{group}.{name}.{key}", baseline_value, candidate_value
 
 

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from macroscope.document_keys import key_of_text, shared_id, split_key
+from macroscope.document_keys import (
+    is_pseudonym,
+    key_of_text,
+    pseudonym_of_id,
+    pseudonym_of_key,
+    shared_id,
+    split_key,
+)
 from macroscope.statistics.document_features import Sample
 
 ID, OPENING = "id", "opening"
@@ -65,7 +72,7 @@ def _codes(first: pd.DataFrame, second: pd.DataFrame, name: str) -> list[Integer
 
     An opening has two values, the prompt's key and the first words.
     """
-    values = pd.concat([first[name], second[name]])
+    values = pd.concat(name_alike(first[name], second[name]))
     if name != OPENING:
         return [_numbers(_shared_ids(values) if name == ID else values)]
     both = [codes for codes in map(_numbers, _parts(values)) if (codes >= 0).any()]
@@ -76,6 +83,20 @@ def _codes(first: pd.DataFrame, second: pd.DataFrame, name: str) -> list[Integer
         counts = [np.bincount(_once_per_prompt(*sample), minlength=n_values) for sample in samples]
         codes[~np.append((counts[0] == 1) & (counts[1] == 1), False)[codes]] = -1
     return both
+
+
+def name_alike(first: pd.Series, second: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Return two columns of one key with pseudonyms in both if one has them, as tables of a kept reference do."""
+    make = {ID: pseudonym_of_id, OPENING: pseudonym_of_key}.get(str(first.name))
+    if make is None or not any(map(_has_pseudonyms, (first, second))):
+        return first, second
+    return first.map(make, na_action="ignore"), second.map(make, na_action="ignore")
+
+
+def _has_pseudonyms(values: pd.Series) -> bool:
+    """Return whether a column has pseudonyms, which all of its values then are."""
+    example = next((value for value in values if isinstance(value, str) and value), "")
+    return is_pseudonym(example)
 
 
 def _numbers(values: pd.Series) -> Integers:

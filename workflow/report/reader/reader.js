@@ -245,7 +245,7 @@
     heading.dir = "auto";
     const about = make("p", "about");
     if (nameOf(index, row) !== index.ids[row]) about.append(make("bdi", "", index.ids[row]), " · ");
-    about.append(`${index.words[row].toLocaleString("en")} words · `);
+    about.append(index.words[row] ? `${index.words[row].toLocaleString("en")} words · ` : "the text is not here · ");
     const omitted = controlOf(system).critics.filter((critic) => !system.critics.includes(critic));
     const link = make("a", "", "link to this text");
     link.href = address(system, index.ids[row], orderNow());

@@ -46,6 +46,7 @@ CRITIC = Critic(
     gives_log_q=True,
     attribution=AttributionScore("latent NLL of the text's cluster", "nats"),
     sentences="options:read_sentences",
+    reveals="an embedding of each text and of each sentence: its subject can be guessed, and much of a short sentence",
     criticize={"pooling": "sentences", "max_tokens": 64},
     plan="plan:ProbingPlan",
     stages={

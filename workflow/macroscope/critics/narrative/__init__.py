@@ -26,6 +26,7 @@ CRITIC = Critic(
     extras={"models": ""},
     # Gaps are hardly found in fewer than thousands of narratives. Eight draws cost four times as much, and find no more
     # discordant sentences in 60 or 100 narratives (docs/critics/narrative.md).
+    reveals="an embedding of each sentence: its subject can be guessed, and much of a short sentence",
     criticize={"tasks": ["discordant"], "draws": 2},
     fewest={"narratives": 60},
     latents="latents:LATENTS",

@@ -17,6 +17,7 @@ _COURSE = Course(
 
 CRITIC = Critic(
     options="options:TendenciesOptions",
+    reveals="the words of each text, names among them, with their numbers and without their order",
     criticize={},
     language_needs={"list of stop words": "the share of stop words is undefined"},
     course=_COURSE,
@@ -96,6 +97,7 @@ CRITIC = Critic(
             options="ranks min_texts_per_length length_bins_per_decade simulations convention count_permutations",
             megabytes=4000,
             minutes=240,
+            version=2,
         ),
         "attribute": Stage("scoring:attribute", inputs="texts latents control_latents"),
         "course": _COURSE.stage(options="language language_pipeline", megabytes=4000),

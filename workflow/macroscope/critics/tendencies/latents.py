@@ -117,7 +117,11 @@ def read_token_counts(path: Path) -> TokenCounts:
 
 
 def _read_counts(path: Path, blocks: int) -> tuple[pd.Index, sparse.csr_matrix]:
-    """Read types in the order of their appearance, and counts (blocks x types), one row group at a time."""
+    """Read types in the order of the alphabet, and counts (blocks x types), one row group at a time.
+
+    Of types of equal counts, some numbers depend on the order. It must not be that of the texts, which would be needed
+    to repeat them.
+    """
     index: dict[str, int] = {}
     parts = []
     for table in stream_latents(path, LATENTS, ["block", "block_counts"]):
@@ -129,7 +133,8 @@ def _read_counts(path: Path, blocks: int) -> tuple[pd.Index, sparse.csr_matrix]:
         block = np.repeat(table.column("block").to_numpy(), lists.value_lengths().to_numpy(zero_copy_only=False))
         parts.append((counted.field("count").to_numpy(), block, codes))
     values, block, codes = (np.concatenate(arrays) for arrays in zip(_EMPTY, *parts, strict=True))
-    types = pd.Index(list(index), dtype="str")
+    types = pd.Index(sorted(index), dtype="str")
+    codes = types.get_indexer(list(index))[codes]
     return types, sparse.csr_matrix((values, (block, codes)), shape=(blocks, len(types)))
 
 

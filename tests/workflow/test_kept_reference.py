@@ -1,0 +1,116 @@
+"""A reference that is kept without its texts: the numbers of `criticize`, byte by byte, at every critic."""
+
+import json
+import random
+import zipfile
+
+import pytest
+
+import macroscope
+from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.kept_reference import build_reference
+from macroscope.engine.redaction import Passages, read_strings
+
+pytestmark = pytest.mark.slow
+RUN = "results/criticism"
+NOUNS = [
+    [f"{first}{last}" for last in ("bar", "den", "mol", "tis", "rug", "wan")]
+    for first in ("ka", "lo", "pe", "su", "vi")
+]
+"""Nouns of five topics."""
+VERBS = "took saw left found carried painted lost sold hid broke".split()
+SCORING = ("coherence", "coreference", "narrative", "topics")
+CRITICS = ("clusters", "coherence", "coreference", "narrative", "strings", "tendencies", "topics")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """Write stories about persons, with titles: real.jsonl and mine.jsonl, which share some ids and openings."""
+    folder = tmp_path_factory.mktemp("texts")
+    for seed, name in enumerate(("real", "mine")):
+        chance = random.Random(seed)
+        with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for number in range(50):
+                person, other = chance.sample(["Anna", "Peter", "Ruth", "John"], 2)
+                nouns = chance.choice(NOUNS)
+                parts = [
+                    f"{person} {chance.choice(VERBS)} the {chance.choice(nouns)}, and {pronoun} {chance.choice(VERBS)}"
+                    f" {other} a {chance.choice(nouns)} behind the {chance.choice(nouns)}."
+                    for pronoun in chance.choices(["he", "she"], k=9)
+                ]
+                sections = [
+                    {"title": title, "text": " ".join(parts[n::3])} for n, title in enumerate(("youth", "work", "end"))
+                ]
+                file.write(json.dumps({"id": f"{name if number % 4 else ''}{number}", "sections": sections}) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kept(texts):
+    path = texts / "stories.reference"
+    options = {name: {} for name in CRITICS}
+    build_reference([texts / "real.jsonl"], path, GivenFields(), CRITICS, options, cores="2", with_words=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def runs(texts, kept, tmp_path_factory):
+    """Compare with the texts, and with the kept reference: two folders."""
+    folders = [tmp_path_factory.mktemp("runs") / name for name in ("texts", "kept")]
+    for folder, reference in zip(folders, (texts / "real.jsonl", kept), strict=True):
+        macroscope.compare(reference, texts / "mine.jsonl", critics=CRITICS, progress=False, keep=folder)
+    return folders
+
+
+def require_equal(folders, pattern):
+    tables = [path.relative_to(folders[0]) for path in (folders[0] / RUN).glob(pattern)]
+    assert tables
+    for table in tables:
+        assert (folders[1] / table).read_bytes() == (folders[0] / table).read_bytes(), table
+
+
+@pytest.mark.parametrize("critic", CRITICS)
+def test_the_numbers_are_those_with_the_texts_byte_by_byte(runs, critic):
+    require_equal(runs, f"statistics/{critic}/**/*.csv")
+    require_equal(runs, f"critics/{critic}/reference/scores/mine.parquet" if critic in SCORING else "tables/stat*.csv")
+
+
+def test_the_scorecard_is_that_with_the_texts_byte_by_byte(runs):
+    require_equal(runs, "tables/scorecard.csv")
+    require_equal(runs, "tables/statistics.csv")
+
+
+def test_a_critic_alone_has_the_numbers_that_it_has_among_others(runs, texts, kept, tmp_path):
+    macroscope.compare(kept, texts / "mine.jsonl", critics="clusters", progress=False, keep=tmp_path / "alone")
+    require_equal([runs[0], tmp_path / "alone"], "statistics/clusters/**/*.csv")
+
+
+def test_no_file_of_a_kept_reference_holds_five_words_of_a_text(texts, tmp_path):
+    path, real = tmp_path / "stories.reference", texts / "real.jsonl"
+    critics = [name for name in CRITICS if name != "strings"]
+    options = {name: {} for name in critics}
+    build_reference([real], path, GivenFields(), critics, options, cores="2")
+    stories = [json.loads(line) for line in real.read_text().splitlines()]
+    passages = Passages(section["text"] for story in stories for section in story["sections"])
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "files")
+    files = [file for file in (tmp_path / "files").rglob("*") if file.is_file()]
+    assert len(files) > 50
+    assert [file for file in files if passages.find(file) is not None] == []
+    assert passages.find(real) is not None
+
+
+def test_a_run_without_texts_leaves_no_words_titles_and_ids(texts, tmp_path, command):
+    """Titles of sections that recur are kinds, and stay."""
+    sides, output = [texts / "real.jsonl", texts / "mine.jsonl"], tmp_path / "judged"
+    flags = [*("--critic", "tendencies", "--critic", "clusters"), "--without-texts", *("--output", output)]
+    command("criticize", "--reference", sides[0], "--candidate", sides[1], *flags, "--cores", "2")
+    stories = [json.loads(line) for side in sides for line in side.read_text().splitlines()]
+    passages = Passages(section["text"] for story in stories for section in story["sections"])
+    ids = {story["id"] for story in stories if not story["id"].isdecimal()}
+    files = [file for file in output.rglob("*") if file.is_file()]
+    assert output / RUN / "report.html" in files
+    assert output / RUN / "reader" / "index.html" in files
+    for file in files:
+        assert passages.find(file) is None, file
+        assert not ids & {*" ".join(read_strings(file)).replace('"', " ").split()}, file

@@ -1,0 +1,146 @@
+"""Building and reading of kept references: the jobs of a user's real texts, without a candidate.
+
+Which outputs are kept follows from the jobs of a comparison: what a job on a candidate reads of what jobs on the real
+texts alone made. The real texts themselves stand in for the candidate in that plan, and are judged by nothing.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from macroscope import __version__
+from macroscope.criticize import run
+from macroscope.criticize.choice import choose
+from macroscope.criticize.inputs import CORPUS, GivenFields, make_reference
+from macroscope.criticize.kept_profile import read_profile, strip_profile
+from macroscope.criticize.profile import choose_language
+from macroscope.critics import GivenOptions, critics
+from macroscope.documents import Provenance
+from macroscope.engine.kept_references import KeptReference, outputs_for, read_kept, write_kept
+from macroscope.engine.pool import Watcher
+from macroscope.engine.redaction import Passages
+from macroscope.engine.run import run_plan
+from macroscope.engine.tasks import Machine, find_tasks, steps_of
+from macroscope.errors import MacroscopeError, UsageError
+from macroscope.execution.job_environment import caches
+from macroscope.execution.limits import Device, device_for_jobs
+from macroscope.options import CONTROL
+from macroscope.plan import Plan
+from macroscope.readers.reading import KEPT_SUFFIX, read_user_documents
+
+_STAND_IN = "candidate"
+_WITHOUT_WORDS = "it compares real texts word by word, and the kept reference is without their words (--with-words)"
+
+
+def build_reference(
+    files: Sequence[Path],
+    output: Path,
+    given: GivenFields,
+    requested: Sequence[str],
+    options: GivenOptions,
+    *,
+    language: str | None = None,
+    seed: int = 1,
+    cores: str = "all",
+    device: Device = "auto",
+    with_words: bool = False,
+    about: Mapping[str, str] | None = None,
+    watcher: Watcher | None = None,
+) -> KeptReference:
+    """Run the jobs of real texts, and write what they made to a file without the texts.
+
+    Parameters
+    ----------
+    files
+        Files of real texts.
+    output
+        Path of the kept reference, which ends with `KEPT_SUFFIX`.
+    requested, options, language, seed, cores, device
+        As for a comparison.
+    with_words
+        Whether critics that compare texts word by word keep them: then the file has the texts.
+    about
+        What users should know: licence, citation and the like.
+
+    Raises
+    ------
+    MacroscopeError
+        If the texts cannot be read, or are too few for any critic.
+    """
+    if output.suffix != KEPT_SUFFIX:
+        raise UsageError(f"{output}: a kept reference is recognized by its name; give one that ends with {KEPT_SUFFIX}")
+    profile, _ = run.profile_collections(files, [], given)
+    chosen_language = choose_language(profile.languages, language)
+    choice = choose(profile, [], requested, chosen_language, options)
+    word_by_word = [name for name in choice.critics if critics()[name].data.keeps_words]
+    left_out = [] if with_words else word_by_word
+    choice = replace(choice, critics=[name for name in choice.critics if name not in left_out])
+    if not choice.critics:
+        raise MacroscopeError(f"nothing is left to keep: {', '.join(left_out)} compares words; give other critics")
+    stand_in = replace(profile, name=_STAND_IN)
+    config = run.implied_config(profile, [stand_in], choice, seed, chosen_language)
+    with TemporaryDirectory(prefix="macroscope-") as name:
+        folder = Path(name).resolve()
+        os.environ.update(caches(folder))
+        with device_for_jobs(device):
+            plan = run_plan(
+                run.plan_of(config),
+                folder,
+                run.count_cores(cores),
+                lambda plan: [*_outputs(plan)],
+                watcher,
+                keeps_logs=False,
+            )
+        missing = {entry.critic: entry.explanation for entry in plan.config.failed if entry.critic}
+        description = {
+            "macroscope": __version__,
+            "critics": [name for name in choice.critics if name not in missing],
+            "left_out": dict.fromkeys(left_out, _WITHOUT_WORDS) | missing,
+            "language": chosen_language,
+            "seed": seed,
+            "about": dict(about or {}),
+            "corpus": {name: value for name, value in config["corpora"][CORPUS].items() if name != "files"},
+            "control": config["systems"].get(CONTROL),
+            "profile": strip_profile(profile),
+        }
+        texts = make_reference(files, [], given)
+        passages = Passages(
+            document.text for document in read_user_documents(texts.files, Provenance(CORPUS), 0, 0, texts.selection)
+        )
+        outputs = _outputs(plan)
+        latents = {plan.critics.place("latents", name, corpus=CORPUS, system=CONTROL) for name in word_by_word}
+        write_kept(output, folder, outputs, description, passages, latents & outputs.keys())
+    return read_kept(output)
+
+
+def _outputs(plan: Plan) -> dict[str, Sequence[str]]:
+    """Return what is kept of a run with the stand-in."""
+    tasks = find_tasks(steps_of(plan), plan.targets(), Machine(1), lambda path: True)
+    samples = plan.systems.samples(CORPUS, _STAND_IN)
+    return outputs_for(tasks, lambda task: samples in task.outputs)
+
+
+def describe_reference(kept: KeptReference) -> dict[str, str]:
+    """Return what users should know of a kept reference: what it holds, for which texts, and what it reveals."""
+    header, profile = kept.header, read_profile(kept.path)
+    return {
+        "texts": f"{profile.documents:,}; {median(profile.words):,.0f} words in the median text",
+        "language": header["language"],
+        "critics": ", ".join(header["critics"]),
+        "left out": "; ".join(f"{name}: {why}" for name, why in header["left_out"].items()) or "none",
+        "seed": str(header["seed"]),
+        "reveals": "; ".join(_list_revealed(header["critics"])),
+        **header["about"],
+        "macroscope": header["macroscope"],
+        "digest": kept.digest,
+    }
+
+
+def _list_revealed(names: Sequence[str]) -> list[str]:
+    """Return what a kept reference shows of its texts, of all critics and of each."""
+    known = critics()
+    by_critic = [f"{name}: {known[name].data.reveals}" for name in names if name in known and known[name].data.reveals]
+    return ["lengths and languages; whether a text, an id or a prompt that you know is among them", *by_critic]

@@ -1,0 +1,205 @@
+"""Files of a run without the texts, titles and ids of documents, and the search that shows it.
+
+Ids and first words become pseudonyms (`document_keys`), so that documents are still grouped and paired.
+"""
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from macroscope.document_keys import pseudonym_of_id, pseudonym_of_key
+from macroscope.documents import SCHEMA, Document, Section, read_documents, read_provenance, write_documents
+from macroscope.files import read_json, write_json
+
+_TEXTS = frozenset(("after", "before", "candidate_example", "excerpt", "reference_example", "text", "title"))
+"""Columns that hold parts of documents."""
+_PASSAGES = "passages.json"
+_FAILED = "failed_documents"
+_WORDS_IN_SEARCH = 5
+_HEAD = 4096
+_WORD = re.compile(r"\w(?:\S*\w)?")
+"""A word: what white space surrounds, without the marks before and after it."""
+Digests = NDArray[np.int64]
+
+
+def redact(source: Path, target: Path, keep: Iterable[str] = ()) -> None:
+    """Copy a file, or the files of a folder, without texts, titles and ids.
+
+    Parameters
+    ----------
+    keep
+        Names of columns that stay as they are.
+    """
+    if source.is_dir():
+        target.mkdir(parents=True)
+        for path in sorted(source.iterdir()):
+            redact(path, target / path.name, keep)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    change = {".parquet": _redact_parquet, ".csv": _redact_csv, ".json": _redact_json}.get(source.suffix)
+    if change is None:
+        shutil.copyfile(source, target)
+    else:
+        change(source, target, frozenset(keep))
+
+
+def redact_document(document: Document) -> Document:
+    """Return a document with nothing but its keys and its split."""
+    key = pseudonym_of_key(document.opening) or None
+    return Document(pseudonym_of_id(document.id), document.split, None, (Section(None, ""),), prompt=key)
+
+
+def _redact_parquet(source: Path, target: Path, keep: frozenset[str]) -> None:
+    file = pq.ParquetFile(source)
+    schema = file.schema_arrow
+    if schema.names == SCHEMA.names:
+        write_documents(target, map(redact_document, read_documents(source)), read_provenance(source))
+        return
+    schema = schema.remove_metadata()
+    metadata = {key: _redact_metadata(value) for key, value in _metadata_of(file).items()}
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group)
+            for number, field in enumerate(schema):
+                if field.name not in keep and (change := _change_of(field)) is not None:
+                    values = pa.array(map(change, table.column(number).to_pylist()), field.type)
+                    table = table.set_column(number, field, values)
+            writer.write_table(table.replace_schema_metadata(None))
+        writer.add_key_value_metadata(metadata)
+
+
+def _metadata_of(file: pq.ParquetFile) -> dict[bytes, bytes]:
+    """Return what a file says beside its table, of the table's schema and of the file."""
+    return {key: value for key, value in (file.metadata.metadata or {}).items() if key != b"ARROW:schema"}
+
+
+def _change_of(field: pa.Field) -> Callable[[Any], Any] | None:
+    """Return what is done to the values of a column; None if they stay."""
+    if field.name == "marks":  # the order of marked words is that of the text
+        return lambda marks: []
+    if pa.types.is_list(field.type) and pa.types.is_struct(field.type.value_type):
+        # Words in the order in which they first occur are a part of the text.
+        return lambda entries: sorted(entries, key=lambda entry: [str(value) for value in entry.values()])
+    return _CHANGES.get(field.name)
+
+
+_CHANGES: Mapping[str, Callable[[Any], Any]] = {
+    "id": lambda value: value and pseudonym_of_id(value),
+    "opening": lambda value: value and pseudonym_of_key(value),
+    **dict.fromkeys(_TEXTS, lambda value: value and ""),
+}
+
+
+def _redact_metadata(value: bytes) -> bytes:
+    """Return metadata with pseudonyms in the place of ids, which are keys of numbers."""
+    try:
+        entries = json.loads(value)
+    except ValueError:
+        return value
+    if isinstance(entries, dict) and entries and all(isinstance(number, float) for number in entries.values()):
+        return json.dumps({pseudonym_of_id(name): number for name, number in entries.items()}).encode()
+    return value
+
+
+def _redact_csv(source: Path, target: Path, keep: frozenset[str]) -> None:
+    with source.open(encoding="utf-8", newline="") as read, target.open("w", encoding="utf-8", newline="") as written:
+        rows = csv.DictReader(read)
+        names = list(rows.fieldnames or ())
+        changed = [
+            {name: _CHANGES.get(name, str)(value) if name not in keep else value for name, value in row.items()}
+            for row in rows
+        ]
+        if "word" in names:  # words in the order in which they first occur are a part of the texts
+            changed.sort(key=lambda row: row["word"])
+        writer = csv.DictWriter(written, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(changed)
+
+
+def _redact_json(source: Path, target: Path, keep: frozenset[str]) -> None:
+    """Copy a file of JSON; without marked passages, and with pseudonyms for the ids of documents that failed."""
+    value = [] if source.name == _PASSAGES else read_json(source)
+    if isinstance(value, dict) and _FAILED not in value:
+        shutil.copyfile(source, target)
+        return
+    if isinstance(value, dict):
+        value[_FAILED] = [pseudonym_of_id(each) for each in value[_FAILED]]
+    write_json(target, value)
+
+
+# ---- search ----------------------------------------------------------------------------------------------------------
+
+
+class Passages:
+    """All sequences of five words of texts, to find those in other files.
+
+    Parameters
+    ----------
+    texts
+        The texts.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        digests = [np.unique(_digests(text)) for text in texts]
+        # The end, which no digest is, saves a check of places behind the last one.
+        self._known = np.append(np.unique(np.concatenate([np.empty(0, np.int64), *digests])), np.iinfo(np.int64).max)
+
+    def find(self, path: Path) -> str | None:
+        """Return the first sequence of the texts in a file; None if it has none."""
+        return next((each for value in read_strings(path) if (each := self._find_in(value)) is not None), None)
+
+    def _find_in(self, value: str) -> str | None:
+        digests = _digests(value)
+        places = np.flatnonzero(self._known[np.searchsorted(self._known, digests)] == digests)
+        if not len(places):
+            return None
+        return " ".join(_WORD.findall(value.casefold())[places[0] : places[0] + _WORDS_IN_SEARCH])
+
+
+def _digests(text: str) -> Digests:
+    words = _WORD.findall(text.casefold())
+    starts = range(len(words) - _WORDS_IN_SEARCH + 1)
+    return np.array([hash(tuple(words[at : at + _WORDS_IN_SEARCH])) for at in starts], dtype=np.int64)
+
+
+def read_strings(path: Path) -> Iterator[str]:
+    """Yield what a file says: the strings of each row, of each column and of each list, each joined in their order."""
+    if path.suffix == ".parquet":
+        file = pq.ParquetFile(path)
+        yield " ".join(value.decode("utf-8", "replace") for value in _metadata_of(file).values())
+        table = file.read()
+        for field, column in zip(table.schema, table.columns, strict=True):
+            if "string" not in str(field.type):
+                continue
+            values = [" ".join(_strings(value)) for value in column.to_pylist()]
+            yield from values
+            yield " ".join(values)
+    elif path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+        yield from map(" ".join, rows)
+        yield from map(" ".join, zip(*rows, strict=True))
+    elif path.suffix == ".json":
+        yield " ".join(_strings(read_json(path)))
+    elif b"\0" not in (content := path.read_bytes())[:_HEAD]:  # arrays and weights have no words
+        yield content.decode("utf-8", "replace")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inside in value.values():
+            yield from _strings(inside)
+    elif isinstance(value, list | tuple):
+        for inside in value:
+            yield from _strings(inside)
