@@ -9,11 +9,10 @@ from macroscope.copies.search import LENGTHS
 from macroscope.natural_language.ngrams import HALF, WHOLE
 from macroscope.options import CONTROL, Resampling
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_groups import KEYS, sum_by_prompt
+from macroscope.statistics.document_groups import KEYS
 from macroscope.statistics.p_values import agree_with_test, holm
 from macroscope.statistics.permutation_groups import build_units
-from macroscope.statistics.proportions import share_interval
-from macroscope.statistics.ratio import Sample, difference_interval, ratio_interval, ratio_test
+from macroscope.statistics.ratio import Sample, difference_interval, ratio_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, sized_row
 
 LONGEST = "longest"
@@ -29,8 +28,8 @@ STATISTICS = (
         "mean longest span of the system's texts, minus that of held-out real text",
         "the same mean in documents of the system and in held-out real text, whatever their spread",
     ),
-    Statistic("copied_*", "share of the n-grams that stand in the searched texts"),
-    Statistic(LONGEST, "mean number of words of the longest span of a text"),
+    Statistic("copied_*"),
+    Statistic(LONGEST),
 )
 MEASURES = (*(f"copied_{length}" for length in LENGTHS), LONGEST)
 COLUMNS = (
@@ -49,7 +48,7 @@ def compare_copies(held_out: pd.DataFrame, candidate: pd.DataFrame, resampling: 
         with each other.
     """
     units, permutation = build_units(held_out[list(KEYS)], candidate[list(KEYS)])
-    estimates = describe_copies(candidate, resampling)
+    estimates = describe_copies(candidate)
     for name in MEASURES:
         samples = units.sums(sample_measure(held_out, name), sample_measure(candidate, name))
         rng = np.random.default_rng(resampling.seed)
@@ -62,25 +61,17 @@ def compare_copies(held_out: pd.DataFrame, candidate: pd.DataFrame, resampling: 
     return estimates
 
 
-def describe_copies(texts: pd.DataFrame, resampling: Resampling) -> list[Estimate]:
-    """Compute the shares of a collection's n-grams and its mean longest span, with intervals over prompts."""
-    estimates = []
-    for name in MEASURES:
-        sample = sum_by_prompt(texts, sample_measure(texts, name))
-        rng = np.random.default_rng(resampling.seed)
-        of_mean = (resampling.confidence, resampling.resamples, rng)
-        interval = ratio_interval(sample, *of_mean) if name == LONGEST else share_interval(*sample, of_mean[0])
-        estimates.append(Estimate(name, *interval))
-    return estimates
+def describe_copies(texts: pd.DataFrame) -> list[Estimate]:
+    """Compute the shares of a collection's n-grams that were found, and the mean longest span."""
+    sums = {name: [float(np.sum(numbers)) for numbers in sample_measure(texts, name)] for name in MEASURES}
+    return [Estimate(name, y / x if x else UNDEFINED) for name, (y, x) in sums.items()]
 
 
 def make_table(
     held_out: pd.DataFrame, candidates: Mapping[str, pd.DataFrame], resampling: Resampling, signature: str
 ) -> pd.DataFrame:
     """Return the estimates of held-out real text, called as the control, and of each candidate: `COLUMNS`."""
-    rows = [
-        {"system": CONTROL, **sized_row(each, (0, len(held_out)))} for each in describe_copies(held_out, resampling)
-    ]
+    rows = [{"system": CONTROL, **sized_row(each, (0, len(held_out)))} for each in describe_copies(held_out)]
     for name, texts in candidates.items():
         sizes = len(held_out), len(texts)
         rows += [{"system": name, **sized_row(each, sizes)} for each in compare_copies(held_out, texts, resampling)]
