@@ -16,7 +16,7 @@ from macroscope.copies.comparison import make_table, name_copies
 from macroscope.copies.search import LENGTHS, Search
 from macroscope.criticize.checks import BEGIN_ALIKE, NEW_NAMES
 from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
-from macroscope.criticize.reading import check_sides, read_collection, stream_collection
+from macroscope.criticize.reading import check_sides, stream_collection
 from macroscope.critics.attributions import Span
 from macroscope.documents import Document, Provenance, read_documents, write_documents
 from macroscope.errors import MacroscopeError
@@ -92,7 +92,7 @@ def measure_copies(
         If a collection has no texts, or none of `min(LENGTHS)` words.
     """
     called = make_candidates(candidates, given)
-    documents = {name: read_collection(name, each) for name, each in called.items()}
+    documents = {name: [*stream_collection(name, each)] for name, each in called.items()}
     real = make_reference(reference, candidates, given)
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
         path = Path(folder) / "reference.parquet"
