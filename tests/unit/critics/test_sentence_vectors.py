@@ -188,3 +188,12 @@ def test_embeddings_of_a_file_take_no_memory(tmp_path):
     for start in range(0, 100_000, 10_000):
         assert rows[start : start + 10_000].all()
         assert mapped_megabytes() < before + 8  # of 73
+
+
+def test_the_marks_of_a_list_are_no_sentences_and_change_none():
+    plain = "Three things help.\nSleep well. It rests you.\nEat fruit.\nWalk daily."
+    listed = "Three things help.\n\n1. Sleep well. It rests you.\n  - Eat fruit.\n12) Walk daily."
+    lines = [
+        next(split_documents([Document("a", "test", None, [Section(None, text)])], "en"))[1] for text in (plain, listed)
+    ]
+    assert lines[0] == lines[1]

@@ -202,7 +202,7 @@ def test_reporting_has_the_versions_of_the_critics_stages_that_it_runs(monkeypat
     plan = plan_of()
     critic, _ = next(iter(plan.critics.chapters))
     plugin = plan.critics.plugins[critic]
-    assert plan.reporting.version("tables") == "1"
+    assert plan.reporting.version("tables") == "2"
     raised = {**plugin.data.stages, "report": replace(plugin.data.stages["report"], version=2)}
     monkeypatch.setitem(plan.critics.plugins, critic, replace(plugin, data=replace(plugin.data, stages=raised)))
-    assert plan.reporting.version("tables") == f"1 report_{critic}=2"
+    assert plan.reporting.version("tables") == f"2 report_{critic}=2"

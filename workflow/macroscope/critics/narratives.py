@@ -1,5 +1,6 @@
 """Narratives as sequences of sentences, with or without sentence embeddings."""
 
+import re
 import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +17,8 @@ from macroscope.natural_language.sentences import split_texts
 
 Integers = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.floating]
+LIST_MARK = re.compile(r"^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]+(?=\S)", re.MULTILINE)
+"""Mark of a list's item with the space around it; a numbered one would be a sentence of its own."""
 _ROWS_AT_ONCE = 1024
 """Number of embeddings after which pages are given back: one may lie on 16 pages, since the system reads ahead."""
 
@@ -96,7 +99,7 @@ class VectorRows:
 def split_documents(
     documents: Iterable[Document], language: str, from_source: bool = True
 ) -> Iterator[tuple[Document, list[str]]]:
-    """Yield each document and its sentences, each one line without surrounding white space.
+    """Yield each document and its sentences, each one line without surrounding white space and without a list's mark.
 
     Parameters
     ----------
@@ -111,13 +114,19 @@ def split_documents(
         return document.sentences if from_source else None
 
     documents, ahead = tee(documents)
-    texts = (section.text for document in ahead if given(document) is None for section in document.sections)
+    judged = (document for document in ahead if given(document) is None)
+    texts = (blank_list_marks(section.text) for document in judged for section in document.sections)
     split = split_texts(texts, language)
     for document in documents:
         sentences: Iterable[str] | None = given(document)
         if sentences is None:
             sentences = chain.from_iterable(islice(split, len(document.sections)))
         yield document, [line for sentence in sentences if (line := " ".join(sentence.split()))]
+
+
+def blank_list_marks(text: str) -> str:
+    """Replace the marks of a list's items by as many spaces: places in the text stay."""
+    return LIST_MARK.sub(lambda match: " " * len(match[0]), text)
 
 
 @dataclass(frozen=True)

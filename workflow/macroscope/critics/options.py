@@ -65,6 +65,7 @@ EMBEDDING_STAGE = Stage(
     model_option="encoder",
     minutes=480,
     folder=True,
+    version=2,
 )
 """Stage that embeds the sentences of a collection; see `plan.sentence_vectors`."""
 EMBED_SENTENCES = "embed_sentences"

@@ -15,6 +15,7 @@ import regex
 from numpy.typing import NDArray
 from scipy import sparse
 
+from macroscope.critics.narratives import LIST_MARK
 from macroscope.natural_language.languages import LANGUAGES
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.words import count_words, has_stop_words, lower_case_words, stop_words
@@ -49,7 +50,6 @@ _MARK_CLASSES = {
     for mark in marks
 }
 _DIALOGUE = regex.compile(r"\s*[\"“„«「『‘—–]")
-_LIST_ITEM = regex.compile(r"\s*(?:[-*•]|\d+[.)])\s")
 _NAME = regex.compile(r"(?<=[\p{Ll}\p{N},;] )\p{Lu}\p{Ll}[\p{L}\p{M}]*")
 
 
@@ -217,6 +217,6 @@ def _class_of(number: int, largest: Sequence[int]) -> int:
 def _kind_of(line: Line) -> str:
     if line.is_heading:
         return "heading"
-    if _LIST_ITEM.match(line.text):
+    if LIST_MARK.match(line.text):
         return "list item"
     return "dialogue" if _DIALOGUE.match(line.text) else "paragraph"

@@ -56,6 +56,7 @@ CRITIC = Critic(
             options="encoder pooling max_tokens precision",
             model_option="encoder",
             minutes=240,
+            version=2,
         ),
         "learn_shared": Stage(
             "clustering:learn_shared",

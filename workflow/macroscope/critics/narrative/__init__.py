@@ -94,6 +94,7 @@ CRITIC = Critic(
             inputs="documents detectors? embeddings? language seed checkpoints resampling",
             options=f"{_DETECTORS} pretraining false_positive_rate",
             folder=True,
+            version=2,
         ),
         "project": Stage(
             "projection:project",
@@ -101,6 +102,7 @@ CRITIC = Critic(
             options=f"tasks {_SENTENCES} detector",
             model_option="encoder",
             minutes=240,
+            version=2,
         ),
         "score": Stage("scoring:score", inputs="latents inference"),
         "explain": Stage(

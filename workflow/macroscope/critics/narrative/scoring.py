@@ -22,6 +22,7 @@ from macroscope.critics.latents import stream_latents, write_scores
 from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, ORDER, ORDER_MODEL
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.critics.narratives import blank_list_marks
 from macroscope.documents import Collection, Document
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.statistics.columns import NUMBERS
@@ -143,7 +144,7 @@ def locate_sentences(document: Document, language: str) -> list[Span]:
     places = []
     for number, section in enumerate(document.sections):
         offset = 0
-        for sentence in split_sentences(section.text, language):
+        for sentence in split_sentences(blank_list_marks(section.text), language):
             if sentence.strip():
                 start = offset + len(sentence) - len(sentence.lstrip())
                 places.append((number, start, offset + len(sentence.rstrip())))
