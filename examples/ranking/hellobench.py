@@ -26,7 +26,6 @@ from macroscope.criticize.inputs import GivenFields
 from macroscope.critics.tendencies.features import compression_ratio
 from macroscope.natural_language.words import count_words, lower_case_words
 from macroscope.ranking import rank
-from macroscope.ranking.rank import rank
 from macroscope.statistics.monotony import COMPONENTS
 from macroscope.tables import read_csv
 
@@ -87,7 +86,7 @@ def vary(data: Path, texts: Path) -> None:
     preferred = _join(monotony, data).nlargest(UPPER, SCORE).index
     print(f"the {UPPER} models that the judges prefer: {_correlate(monotony[preferred], data):.2f}")
     for words in LENGTHS:
-        passages.WORDS = words
+        rank.WORDS = words
         print(f"passages of {words} words: {_correlate(_rank(real, models)['monotony'], data):.2f}")
     for task in read_csv(data / "judgement_means.csv")["task"].unique():
         print(f"judges of the task {task}: {_correlate(monotony, data, task):.2f}")
@@ -99,7 +98,7 @@ def _rank(real: list[Row], models: list[Row]) -> pd.DataFrame:
         paths = Path(folder, "real.jsonl"), Path(folder, "models.jsonl")
         for path, rows in zip(paths, (real, models), strict=True):
             _write(path, rows)
-        return rank(paths[:1], paths[1:], GivenFields(model="model"), language="en").set_index("system")
+        return rank.rank(paths[:1], paths[1:], GivenFields(model="model"), language="en").set_index("system")
 
 
 def _correlate(values: pd.Series, data: Path, task: str = TASK) -> float:

@@ -31,11 +31,11 @@ def texts(tmp_path_factory):
         chance = random.Random(seed)
         with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
             for number in range(50):
-                person, other = chance.sample(["Anna", "Peter", "Ruth", "John"], 2)
+                person, friend = chance.sample(["Anna", "Peter", "Ruth", "John"], 2)
                 nouns = chance.choice(NOUNS)
                 parts = [
                     f"{person} {chance.choice(VERBS)} the {chance.choice(nouns)}, and {pronoun} {chance.choice(VERBS)}"
-                    f" {other} a {chance.choice(nouns)} behind the {chance.choice(nouns)}."
+                    f" {friend} a {chance.choice(nouns)} behind the {chance.choice(nouns)}."
                     for pronoun in chance.choices(["he", "she"], k=9)
                 ]
                 sections = [
@@ -105,7 +105,7 @@ def test_a_run_without_texts_leaves_no_words_titles_and_ids(texts, tmp_path, com
     sides, output = [texts / "real.jsonl", texts / "mine.jsonl"], tmp_path / "judged"
     flags = [*("--critic", "tendencies", "--critic", "clusters"), "--without-texts", *("--output", output)]
     command("criticize", "--reference", sides[0], "--candidate", sides[1], *flags, "--cores", "2")
-    stories = [json.loads(line) for side in sides for line in side.read_text().splitlines()]
+    stories = [json.loads(line) for path in sides for line in path.read_text().splitlines()]
     passages = Passages(section["text"] for story in stories for section in story["sections"])
     ids = {story["id"] for story in stories if not story["id"].isdecimal()}
     files = [file for file in output.rglob("*") if file.is_file()]

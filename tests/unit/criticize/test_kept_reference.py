@@ -56,21 +56,21 @@ def test_the_profile_of_a_kept_reference_has_no_words_of_texts(kept):
     assert read_profile(kept).counted()["topical_words"] > 0
 
 
-@pytest.mark.parametrize("side", ["reference", "candidate"])
-def test_what_surrounds_texts_of_either_side_is_named(tmp_path, side):
+@pytest.mark.parametrize("wrapped", ["reference", "candidate"])
+def test_what_surrounds_texts_of_either_side_is_named(tmp_path, wrapped):
     texts = {name: [f"Text {n} is about the mill." * 9 for n in range(40)] for name in ("r", "c")}
-    texts[side[0]] = [f"{text}</s>" for text in texts[side[0]]]
+    texts[wrapped[0]] = [f"{text}</s>" for text in texts[wrapped[0]]]
     for name, each in texts.items():
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in each))
     given = GivenFields(keep_wrappers=True)
     with_texts, _ = run.profile_collections([tmp_path / "r.jsonl"], [], given)
     about = {"profile": strip_profile(with_texts)}
     write_kept(tmp_path / "r.reference", tmp_path, {}, about, Passages([]))
-    found = [
+    wrappers = [
         run.profile_collections([tmp_path / name], [tmp_path / "c.jsonl"], given)[1][0].wrappers
         for name in ("r.jsonl", "r.reference")
     ]
-    assert found[0] == found[1] != []
+    assert wrappers[0] == wrappers[1] != []
 
 
 def test_critics_that_are_not_kept_are_left_out_with_the_reason(tmp_path, kept):

@@ -57,6 +57,10 @@ def test_of_many_systems_the_worst_the_best_and_those_like_real_text_are_named()
         "2 of 4 systems differ from real text: worst most (in both aspects), best least (in 1 of 2 aspects)."
         " Like real text: like. Too few texts to tell: few."
     )
+    same = [("same", name, UNLIKE, 0.7) for name in names]
+    assert sentences(*worst, *same) == (
+        "Both systems differ from real text, each in both aspects: worst most, same least."
+    )
     assert sentences(*like, *few) == (
         "None of 2 systems differs from real text. Like real text: like. Too few texts to tell: few."
     )

@@ -141,6 +141,8 @@ def describe_reference(kept: KeptReference) -> dict[str, str]:
 
 def _list_revealed(names: Sequence[str]) -> list[str]:
     """Return what a kept reference shows of its texts, of all critics and of each."""
-    known = critics()
-    by_critic = [f"{name}: {known[name].data.reveals}" for name in names if name in known and known[name].data.reveals]
+    plugins = critics()
+    by_critic = [
+        f"{name}: {plugins[name].data.reveals}" for name in names if name in plugins and plugins[name].data.reveals
+    ]
     return ["lengths and languages; whether a text, an id or a prompt that you know is among them", *by_critic]

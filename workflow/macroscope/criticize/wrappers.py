@@ -106,7 +106,7 @@ def describe_wrappers(wrappers: Sequence[Wrapper]) -> str:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What surrounds the texts of a collection.
+    """Features of what surrounds the texts of a collection.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class KeptSurroundings:
-    """What surrounds texts that are not kept.
+    """Features of what surrounds texts that are not kept.
 
     Attributes
     ----------
@@ -151,13 +151,13 @@ def keep_surroundings(texts: Sequence[Excerpt]) -> KeptSurroundings:
     """Count what surrounds texts, without what few texts have, and without features of several words."""
     by_window = {}
     for window in _WINDOWS:
-        found = _surroundings(texts, window)
+        counted = _surroundings(texts, window)
         shared = [
             entry
-            for entry in found.counts
+            for entry in counted.counts
             if entry[1] > ALMOST_NONE * len(texts) and len(entry[0][1].split()) <= _MOST_WORDS_KEPT
         ]
-        by_window[window] = replace(found, counts=shared)
+        by_window[window] = replace(counted, counts=shared)
     return KeptSurroundings(_median_length(texts), by_window)
 
 
@@ -178,14 +178,14 @@ def find_wrappers(
     if kept:
         window = max(each for each in kept.by_window if each <= window)
     sides = kept.by_window[window] if kept else _surroundings(reference, window), _surroundings(candidate, window)
-    by_text = [side.by_text for side in sides]
+    by_text = [counted.by_text for counted in sides]
     clear = []
-    for kind, example in _significant([side.by_prompt for side in sides], [side.prompts for side in sides]):
+    for kind, example in _significant([counted.by_prompt for counted in sides], [counted.prompts for counted in sides]):
         numbers = [counter[kind, example] for counter in by_text]
-        low, high = sorted(number / side.texts for number, side in zip(numbers, sides, strict=True))
+        low, high = sorted(number / counted.texts for number, counted in zip(numbers, sides, strict=True))
         if is_clear(low, high):
             shown = _show_frame(example, [*reference, *candidate]) if kind == "frame" else example
-            clear.append((high - low, Wrapper(kind, shown, *numbers, *(side.texts for side in sides))))
+            clear.append((high - low, Wrapper(kind, shown, *numbers, *(counted.texts for counted in sides))))
     return _without_parts([wrapper for _, wrapper in sorted(clear, key=lambda each: (-each[0], *_order(each[1])))])
 
 

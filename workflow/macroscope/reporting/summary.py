@@ -122,9 +122,13 @@ def summarise_scorecard(scorecard: Scorecard, subjects: Mapping[str, str]) -> li
             if len(unlike) == len(systems)
             else f"{len(unlike)} of {len(systems)}"
         )
+        aspects = {name: _aspects(scorecard, name) for name in unlike}
+        worst, best = unlike[0], unlike[-1]
         first = (
-            f"{share} systems differ from real text: {unlike[0]} most (in {_aspects(scorecard, unlike[0])}),"
-            f" {unlike[-1]} least (in {_aspects(scorecard, unlike[-1])})."
+            f"{share} systems differ from real text, each in {aspects[worst]}: {worst} most, {best} least."
+            if len(set(aspects.values())) == 1
+            else f"{share} systems differ from real text: {worst} most (in {aspects[worst]}),"
+            f" {best} least (in {aspects[best]})."
         )
     return [
         first,
