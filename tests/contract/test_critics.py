@@ -17,7 +17,7 @@ from macroscope.critics.attributions import read_attributions, read_real_scores,
 from macroscope.critics.declaration import difference_tests, signature, statistics_of
 from macroscope.critics.features import feature_extractor
 from macroscope.critics.latents import custom_metadata, gather, open_latents, read_metadata
-from macroscope.critics.two_sample_test import group_files
+from macroscope.critics.two_sample_test import FEATURE, group_files
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import REPOSITORY, read_json
@@ -128,7 +128,7 @@ def test_scores_have_their_columns_and_one_row_per_document(bench):
 
 def test_statistics_are_tidy_and_explain_what_is_undefined(bench):
     table = bench.statistics()
-    assert list(table.drop(columns="p_adjusted").columns) == list(COLUMNS)
+    assert list(table.drop(columns=["tests", "p_adjusted"]).columns) == list(COLUMNS)
     assert (table["value"].notna() | table["reason"].notna()).all()
     bounded = table[table["ci_low"].notna() & np.isfinite(table["value"])]
     assert (bounded["ci_low"] <= bounded["value"] + 1e-12).all()
@@ -257,7 +257,7 @@ def test_single_damaged_documents_are_detectable(bench):
     assert set(features.keys["id"]) <= declarations
     assert features.keys["id"].is_unique
     table = pd.read_csv(bench.run("two_sample_test"))
-    assert list(table.columns) == list(COLUMNS)
+    assert list(table.columns) == [*COLUMNS, FEATURE]
     for name in table["statistic"].unique():
         match_declaration(statistics_of(bench.critic), name)
     detectability = table[table["statistic"] == C2ST_AUC].set_index("system")

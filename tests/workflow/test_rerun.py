@@ -11,7 +11,12 @@ CONFIG = {"write_config": 1, **REPORT, **READER}
 SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "attribute_coherence"]
 JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "attribute_tendencies"]
 """What happens to the texts of a system."""
-TESTED = {"two_sample_test_coherence": 1, "two_sample_test_tendencies": 1}
+TESTED = {
+    "two_sample_test_coherence": 1,
+    "two_sample_test_tendencies": 1,
+    "course_coherence": 1,
+    "course_tendencies": 1,
+}
 """What happens to all systems together when the texts of one change."""
 CLUSTERED = {
     "two_sample_test_clusters": 1,
@@ -23,6 +28,7 @@ CLUSTERED = {
     "compare_strings": 1,
     "attribute_clusters": 3,
     "attribute_strings": 1,
+    "course_strings": 1,
 }
 """What happens besides to those of a system that is clustered: all systems share the clustering."""
 
@@ -58,10 +64,10 @@ def test_changed_human_judgements_run_the_report_alone(run):
         assert run.pending() == Counter(REPORT)
 
 
-def test_changed_reference_runs_all_but_the_candidates_import(run):
+def test_changed_reference_runs_all(run):
+    """The import of candidates, too, which looks for copies of real texts."""
     with edited(run.reference, lambda text: text.replace("important", "unimportant", 1)):
         jobs = run.pending()
-    assert "generate_files" not in jobs
     assert jobs["extract_documents"] == jobs["finetune"] == jobs["train_coherence"] == 1
     assert jobs["project_coherence"] == 4
 
@@ -92,7 +98,12 @@ def test_changed_candidate_runs_what_depends_on_it_and_a_perturbation_of_it(run)
 
 def test_a_raised_version_runs_its_stage_and_what_follows(run):
     with edited(package(run) / "critics" / "coherence" / "__init__.py", raise_version):
-        coherence = {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1}
+        coherence = {
+            "project_coherence": 4,
+            **dict.fromkeys(SCORED, 4),
+            "two_sample_test_coherence": 1,
+            "course_coherence": 1,
+        }
         assert run.pending() == Counter({**coherence, **CONFIG})
 
 

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope.critics.latents import custom_metadata
 from macroscope.document_keys import pseudonym_of_id, pseudonym_of_key
 from macroscope.documents import SCHEMA, Document, Section, read_documents, read_provenance, write_documents
 from macroscope.files import read_json, write_json
 
 _TEXTS = frozenset(("after", "before", "candidate_example", "excerpt", "reference_example", "text", "title"))
 """Columns that hold parts of documents."""
-_PASSAGES = "passages.json"
 _FAILED = "failed_documents"
 _WORDS_IN_SEARCH = 5
 _HEAD = 4096
@@ -65,7 +65,7 @@ def _redact_parquet(source: Path, target: Path, keep: frozenset[str]) -> None:
         write_documents(target, map(redact_document, read_documents(source)), read_provenance(source))
         return
     schema = schema.remove_metadata()
-    metadata = {key: _redact_metadata(value) for key, value in _metadata_of(file).items()}
+    metadata = {key: _redact_metadata(value) for key, value in custom_metadata(file).items()}
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group)
@@ -75,11 +75,6 @@ def _redact_parquet(source: Path, target: Path, keep: frozenset[str]) -> None:
                     table = table.set_column(number, field, values)
             writer.write_table(table.replace_schema_metadata(None))
         writer.add_key_value_metadata(metadata)
-
-
-def _metadata_of(file: pq.ParquetFile) -> dict[bytes, bytes]:
-    """Return what a file says beside its table, of the table's schema and of the file."""
-    return {key: value for key, value in (file.metadata.metadata or {}).items() if key != b"ARROW:schema"}
 
 
 def _change_of(field: pa.Field) -> Callable[[Any], Any] | None:
@@ -126,8 +121,10 @@ def _redact_csv(source: Path, target: Path, keep: frozenset[str]) -> None:
 
 
 def _redact_json(source: Path, target: Path, keep: frozenset[str]) -> None:
-    """Copy a file of JSON; without marked passages, and with pseudonyms for the ids of documents that failed."""
-    value = [] if source.name == _PASSAGES else read_json(source)
+    """Copy a file of JSON; without lists of examples, and with pseudonyms for the ids of documents that failed."""
+    value = read_json(source)
+    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        value = []
     if isinstance(value, dict) and _FAILED not in value:
         shutil.copyfile(source, target)
         return
@@ -175,7 +172,7 @@ def read_strings(path: Path) -> Iterator[str]:
     """Yield what a file says: the strings of each row, of each column and of each list, each joined in their order."""
     if path.suffix == ".parquet":
         file = pq.ParquetFile(path)
-        yield " ".join(value.decode("utf-8", "replace") for value in _metadata_of(file).values())
+        yield " ".join(value.decode("utf-8", "replace") for value in custom_metadata(file).values())
         table = file.read()
         for field, column in zip(table.schema, table.columns, strict=True):
             if "string" not in str(field.type):

@@ -15,6 +15,7 @@ SHARED_STATISTICS = (
     "macroscope.statistics.classifier_two_sample_test:STATISTICS",
     "macroscope.statistics.joint_test:STATISTICS",
     "macroscope.statistics.courses:STATISTICS",
+    "macroscope.statistics.decisive_features:STATISTICS",
 )
 """Declarations of the statistics that every critic has."""
 LARGEST_MEAN_DIFFERENCE = "macroscope.statistics.joint_test:largest_mean_difference"
