@@ -50,6 +50,7 @@ def test_numbers_stay_and_words_lose_the_order_of_the_text(tmp_path):
     counts = pa.array([[{"type": word, "count": 1} for word in words]])
     table = pa.table({"id": ["a"], "opening": ["The miller's daughter"], "nll": [1.25], "block_counts": counts})
     table = table.append_column("marks", pa.array([[{"section": 0, "start": 3}]]))
+    table = table.replace_schema_metadata({"documents_per_block": "1"})
     with pq.ParquetWriter(tmp_path / "x.parquet", table.schema) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({"macroscope": '{"types": 3}', "real_scores": '{"a": 0.5}'})
@@ -60,6 +61,7 @@ def test_numbers_stay_and_words_lose_the_order_of_the_text(tmp_path):
     assert row["marks"] == []
     assert [entry["type"] for entry in row["block_counts"]] == sorted(words)
     assert "a" not in (row["id"], row["opening"])
+    assert pq.read_schema(path).metadata == {b"documents_per_block": b"1"}
     metadata = pq.read_metadata(path).metadata
     assert metadata[b"macroscope"] == b'{"types": 3}'
     assert json.loads(metadata[b"real_scores"]) == {row["id"]: 0.5}
@@ -70,13 +72,25 @@ def test_tables_and_json_lose_their_texts(tmp_path):
     (tmp_path / "t.csv").write_text(f'id,nll,text\na,0.10,"{TEXT}"\n')
     (tmp_path / "words.csv").write_text("word,share\n" + "".join(f"{word},0.5\n" for word in TEXT.split()))
     (tmp_path / "e.json").write_text(json.dumps({"failed_documents": ["a"], "words": ["river"]}))
-    (tmp_path / "passages.json").write_text(json.dumps([{"title": "a", "pieces": [{"text": TEXT}]}]))
+    (tmp_path / "evidence").mkdir()
+    (tmp_path / "evidence" / "p.json").write_text(json.dumps([{"title": "a", "pieces": [{"text": TEXT, "nll": 1.5}]}]))
     assert redacted(tmp_path, "t.csv").read_text().splitlines()[1].endswith(",0.10,")
     assert PASSAGES.find(redacted(tmp_path, "words.csv")) is None
     said = json.loads(redacted(tmp_path, "e.json").read_text())
     assert said["words"] == ["river"]
-    assert json.loads(redacted(tmp_path, "passages.json").read_text()) == []
+    (shown,) = json.loads(redacted(tmp_path, "evidence/p.json").read_text())
+    assert shown == {"title": "", "pieces": [{"text": "", "nll": 1.5}]}
     assert said["failed_documents"] != ["a"]
+
+
+def test_words_in_the_order_of_the_alphabet_say_nothing_of_a_text(tmp_path):
+    """A text may count: u2, u3, u4, u5, u6."""
+    counts = [[{"type": word, "count": 1} for word in words] for words in (("u2", "u3", "u4", "u5", "u6"), ("a", "u2"))]
+    pq.write_table(pa.table({"block_counts": pa.array(counts)}), tmp_path / "x.parquet")
+    (tmp_path / "words.csv").write_text("word\nu2\nu3\nu4\nu5\nu6\n")
+    for name in ("x.parquet", "words.csv"):
+        assert Passages(["They wrote U2, U3, U4, U5, U6."]).find(tmp_path / name) is None
+        assert Passages(["u2 u3 u4 u5 u6"]).find(tmp_path / name) is None
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json", "x.txt"])

@@ -8,7 +8,6 @@ no course; they are counted.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import GEN_CREATED, getgeneratorstate
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.cross_fitting import first_fold
 from macroscope.critics.declaration import Course
 from macroscope.critics.features import subsample
-from macroscope.documents import Collection, Document
+from macroscope.documents import Collection, Document, is_without_texts
 from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.stages import load
 from macroscope.statistics.courses import (
@@ -102,10 +101,9 @@ def write_courses(
     by_fold = inference is not None or prior is not None
     followed = {system: _follow(*paths, follow, course, by_fold, resampling.seed) for system, paths in files.items()}
     references = {reference_of(system) for system in systems}
-    is_without_texts = not any(document.text for document in Collection(files[CONTROL][0]))
     tidy = partial(tidy_table, corpus=corpus, critic=critic, signature=signature, resampling=resampling)
     tables = []
-    for system, (courses, total, reads_texts) in followed.items():
+    for system, (courses, total) in followed.items():
         pairing, name = NO_PAIRS, system
         if system == CONTROL:
             numbers = np.arange(len(courses))
@@ -120,8 +118,8 @@ def write_courses(
         estimates = compare_courses(reference, candidate, list(course.measures), resampling)
         reason = f"{len(courses):,} of {total:,} texts, and {len(reference):,} real ones, have {course.fewest}"
         reason += f" {course.pieces} or more; a course needs {FEWEST} prompts on each side"
-        if is_without_texts and reads_texts:
-            reason = "the reference is kept without its texts, which a course needs"
+        if is_without_texts(files[reference_of(system)][0]):
+            reason = "a course needs the real texts, and the kept reference is without them"
         rows = rows_table(estimates, (len(reference), len(candidate)), reason.format)
         tables.append(tidy(rows, system=name, pairing=pairing))
     write_tidy(pd.concat(tables, ignore_index=True), output)
@@ -129,8 +127,8 @@ def write_courses(
 
 def _follow(
     texts: Path, latents: Path, follow: Follow, course: Course, by_fold: bool, seed: int
-) -> tuple[Courses, int, bool]:
-    """Return the courses of documents with enough pieces, the number of all (at most `MOST`), and if texts were read.
+) -> tuple[Courses, int]:
+    """Return the courses of the documents with enough pieces, of at most `MOST`, and the number of all of these.
 
     If a critic is cross-fitted, what it learned for the first fold is for documents of this fold.
     """
@@ -146,5 +144,4 @@ def _follow(
             if values.shape[1] >= course.fewest:
                 curves[number] = average_by_tenth(values)
     has_course = np.flatnonzero(np.isfinite(curves).all(axis=(1, 2)))
-    reads_texts = getgeneratorstate(documents) != GEN_CREATED
-    return Courses(keys, curves).subset(has_course), len(keys), reads_texts
+    return Courses(keys, curves).subset(has_course), len(keys)

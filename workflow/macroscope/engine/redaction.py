@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.latents import custom_metadata
 from macroscope.document_keys import pseudonym_of_id, pseudonym_of_key
 from macroscope.documents import SCHEMA, Document, Section, read_documents, read_provenance, write_documents
 from macroscope.files import read_json, write_json
 
 _TEXTS = frozenset(("after", "before", "candidate_example", "excerpt", "reference_example", "text", "title"))
 """Columns that hold parts of documents."""
+_PASSAGES = "passages.json"
+_EVIDENCE = "evidence"
+"""Folder of what the report shows of single documents."""
 _FAILED = "failed_documents"
 _WORDS_IN_SEARCH = 5
 _HEAD = 4096
@@ -64,8 +67,9 @@ def _redact_parquet(source: Path, target: Path, keep: frozenset[str]) -> None:
     if schema.names == SCHEMA.names:
         write_documents(target, map(redact_document, read_documents(source)), read_provenance(source))
         return
-    schema = schema.remove_metadata()
-    metadata = {key: _redact_metadata(value) for key, value in custom_metadata(file).items()}
+    of_schema = schema.metadata or {}
+    metadata = {key: _redact_metadata(value) for key, value in _metadata_of(file).items()}
+    schema = schema.with_metadata({key: metadata.get(key, b"") for key in of_schema} or None)
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group)
@@ -73,8 +77,13 @@ def _redact_parquet(source: Path, target: Path, keep: frozenset[str]) -> None:
                 if field.name not in keep and (change := _change_of(field)) is not None:
                     values = pa.array(map(change, table.column(number).to_pylist()), field.type)
                     table = table.set_column(number, field, values)
-            writer.write_table(table.replace_schema_metadata(None))
-        writer.add_key_value_metadata(metadata)
+            writer.write_table(table.replace_schema_metadata(schema.metadata))
+        writer.add_key_value_metadata({key: value for key, value in metadata.items() if key not in of_schema})
+
+
+def _metadata_of(file: pq.ParquetFile) -> dict[bytes, bytes]:
+    """Return what a file says beside its table, of the table's schema and of the file."""
+    return {key: value for key, value in (file.metadata.metadata or {}).items() if key != b"ARROW:schema"}
 
 
 def _change_of(field: pa.Field) -> Callable[[Any], Any] | None:
@@ -121,16 +130,26 @@ def _redact_csv(source: Path, target: Path, keep: frozenset[str]) -> None:
 
 
 def _redact_json(source: Path, target: Path, keep: frozenset[str]) -> None:
-    """Copy a file of JSON; without lists of examples, and with pseudonyms for the ids of documents that failed."""
-    value = read_json(source)
-    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
-        value = []
-    if isinstance(value, dict) and _FAILED not in value:
-        shutil.copyfile(source, target)
+    """Copy a file of JSON: without texts if it is evidence; ids of documents that failed become pseudonyms."""
+    if _EVIDENCE in source.parts:
+        write_json(target, [] if source.name == _PASSAGES else _redact_value(read_json(source)))
         return
-    if isinstance(value, dict):
-        value[_FAILED] = [pseudonym_of_id(each) for each in value[_FAILED]]
-    write_json(target, value)
+    value = read_json(source)
+    if isinstance(value, dict) and _FAILED in value:
+        write_json(target, value | {_FAILED: [pseudonym_of_id(each) for each in value[_FAILED]]})
+    else:  # of a model, which reads it
+        shutil.copyfile(source, target)
+
+
+def _redact_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_redact_value(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: _CHANGES[name](inside) if name in _CHANGES and isinstance(inside, str) else _redact_value(inside)
+        for name, inside in value.items()
+    }
 
 
 # ---- search ----------------------------------------------------------------------------------------------------------
@@ -169,26 +188,33 @@ def _digests(text: str) -> Digests:
 
 
 def read_strings(path: Path) -> Iterator[str]:
-    """Yield what a file says: the strings of each row, of each column and of each list, each joined in their order."""
+    """Yield what a file says: the strings of each row, of each column and of each list, joined in their order."""
     if path.suffix == ".parquet":
         file = pq.ParquetFile(path)
-        yield " ".join(value.decode("utf-8", "replace") for value in custom_metadata(file).values())
+        yield " ".join(value.decode("utf-8", "replace") for value in _metadata_of(file).values())
         table = file.read()
         for field, column in zip(table.schema, table.columns, strict=True):
             if "string" not in str(field.type):
                 continue
-            values = [" ".join(_strings(value)) for value in column.to_pylist()]
-            yield from values
-            yield " ".join(values)
+            rows = [[*_strings(value)] for value in column.to_pylist()]
+            yield from (joined for strings in rows for joined in _join(strings))
+            if not pa.types.is_nested(field.type):
+                yield from _join([*chain.from_iterable(rows)])
     elif path.suffix == ".csv":
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
         yield from map(" ".join, rows)
-        yield from map(" ".join, zip(*rows, strict=True))
+        for _, *values in zip(*rows, strict=True):
+            yield from _join(values)
     elif path.suffix == ".json":
         yield " ".join(_strings(read_json(path)))
     elif b"\0" not in (content := path.read_bytes())[:_HEAD]:  # arrays and weights have no words
         yield content.decode("utf-8", "replace")
+
+
+def _join(values: list[str]) -> list[str]:
+    """Return strings as one, unless they stand in the order of the alphabet, which says nothing of that of a text."""
+    return values if values == sorted(values) else [" ".join(values)]
 
 
 def _strings(value: Any) -> Iterator[str]:

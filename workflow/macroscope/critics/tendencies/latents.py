@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from scipy import sparse
 
-from macroscope.critics.latents import custom_metadata, latents_schema, open_latents, read_latents, stream_latents
+from macroscope.critics.latents import latents_schema, open_latents, read_latents, stream_latents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import KEYS, find_repeats
@@ -104,7 +104,7 @@ def compute_text_numbers(texts: pd.DataFrame) -> pd.DataFrame:
 def read_token_counts(path: Path) -> TokenCounts:
     """Read latents and their counts of tokens, of the first text of each prompt; see `critics.latents`."""
     with open_latents(path, LATENTS) as file:
-        metadata = custom_metadata(file)
+        metadata = file.schema_arrow.metadata or {}
     if BLOCK_KEY not in metadata:
         raise MacroscopeError(f"{path}: the size of the blocks is missing; project the texts again")
     texts = read_latents(path, LATENTS, [name for name in LATENTS.names if name != "block_counts"]).to_pandas()
