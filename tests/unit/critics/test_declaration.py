@@ -126,7 +126,7 @@ def test_signature_has_the_versions_of_the_stage_and_of_all_stages_upstream():
     assert critic.versions_of("train") == {"own": 1, "train": 1}
     assert critic.versions_of("compare") == {"own": 1, "train": 1, "project": 2, "learn_shared": 1, "compare": 1}
     # Shared stages sign what they read with.
-    assert critic.versions_of("two_sample_test") == critic.versions_of("compare") | {"two_sample_test": 1}
+    assert critic.versions_of("two_sample_test") == critic.versions_of("compare") | {"two_sample_test": 2}
 
 
 @pytest.mark.parametrize("version", [0, -1, True, 1.5, "2"])

@@ -94,7 +94,7 @@ def score_sentences(
     held_out = [document for document in real if _split(document) == "valid"]
     expected = expect_at_places(make_table({CRITIC: held_out}, judges, parsed, language, Polynomial([np.nan])))
     table = make_table(texts, judges, parsed, language, expected)
-    table["given_away_by"] = table["system"].map(sides.given_away_by).fillna("")
+    table["given_away_by"] = [sides.given_away_by.get(system, "") for system in table["system"]]
     return table if is_requested else without_other_languages(table, language)
 
 
