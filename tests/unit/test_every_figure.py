@@ -214,6 +214,13 @@ def distances(number):
     return (places[:, None] - places[None, :]) ** 2
 
 
+def growth(systems):
+    """Return numbers of different texts among k, in three scopes."""
+    scopes = sameness._SCOPES
+    rows = [{"scope": scope, "system": system, "k": k} for scope in scopes for system in systems for k in range(2, 11)]
+    return pd.DataFrame(rows).assign(value=lambda rows: 0.8 * rows["k"], ci_low=1.5, ci_high=lambda rows: rows["k"])
+
+
 def courses():
     """Return curves of all measures that critics declare."""
     values = np.linspace(0.1, 0.9, TENTHS)
@@ -285,6 +292,7 @@ FIGURES = {
     (sameness, "plot_matrix"): lambda s, _: sameness.plot_matrix(
         RNG.random((len(s) + 1, len(s) + 1)), distances(len(s) + 1), [*s, "reference"], "similarity"
     ),
+    (sameness, "plot_growth"): lambda s, _: sameness.plot_growth(growth(s[: sameness._MOST_NUMBERS]), sameness._SCOPES),
     (timeline_figure, "plot_timeline"): lambda s, _: timeline_figure.plot_timeline(timeline(s), None, 95),
     (course, "plot_courses"): lambda s, _: course.plot_courses(courses(), s[0], 95),
     (Timeline, "plot"): lambda s, _: Timeline(timeline(s), 0.95).plot(),

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from macroscope import compare
+from macroscope import compare, find_copies
 from macroscope.api.arguments import as_argument
 from macroscope.cli import app
 from macroscope.errors import MacroscopeError
@@ -44,7 +44,7 @@ def test_every_named_field_is_one_that_users_can_give():
     named = set(re.findall(r"⟨(\w+)[=⟩]", sources))
     assert named <= set(get_args(Field))
     options = {name for command in app.registered_commands for name in inspect.signature(command.callback).parameters}
-    arguments = inspect.signature(compare).parameters
+    arguments = [name for function in (compare, find_copies) for name in inspect.signature(function).parameters]
     for name in get_args(Field):
         assert name in options
         assert as_argument(name, None).strip("`") in arguments

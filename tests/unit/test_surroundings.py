@@ -99,7 +99,7 @@ def test_a_look_is_the_same_wherever_it_is_taken(changed, folder):
 
 CONFIG = """
 run: r
-corpora: {c: {source: files, files: [real.jsonl], split: test}}
+corpora: {c: {source: files, files: [real.jsonl], split: test, filters: {min_sections: 1, min_section_tokens: 0}}}
 systems: {s: {kind: files, files: [mine.jsonl]}}
 comparisons: [{corpus: c, systems: [s], critics: [tendencies]}]
 """
@@ -123,7 +123,7 @@ def test_a_users_files_below_data_are_not_downloads(folder):
     user_file.parent.mkdir(parents=True)
     (folder / "real.jsonl").rename(user_file)
     (folder / "config.yaml").write_text(CONFIG.replace("real.jsonl", "data/mine/v1/real.jsonl"))
-    arguments = [*WORKFLOW, "extract_documents", "--forceall", "--snakefile", str(SNAKEFILE)]
+    arguments = [*WORKFLOW, "--forceall", "--snakefile", str(SNAKEFILE)]
     done = call(folder, {}, *arguments)
     assert done.returncode == 0, done.stderr
     assert user_file.exists()
@@ -133,7 +133,7 @@ def test_a_users_files_below_data_are_not_downloads(folder):
 def test_texts_are_known_by_content_and_dates_do_not_count(folder):
     """Copies with old dates, texts and results of a machine whose clock is ahead."""
     (folder / "config.yaml").write_text(CONFIG)
-    arguments = [*WORKFLOW, "extract_documents", "--snakefile", str(SNAKEFILE)]
+    arguments = [*WORKFLOW, "--snakefile", str(SNAKEFILE)]
     os.utime(folder / "mine.jsonl", (4e9, 4e9))
     refused = call(folder, {}, *arguments)
     assert refused.returncode == 1

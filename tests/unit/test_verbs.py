@@ -41,8 +41,8 @@ def test_users_verbs_come_before_those_of_developers(command):
     _, said, _ = command("--help")
     users, developers = said.split("Commands:")[1].split("Commands for developers:")
     assert re.findall(r"^  (\S+)", users, re.MULTILINE) == [
-        *("criticize", "sensitivity", "rank", "sameness", "sentences", "timeline", "gate", "export"),
-        *("run", "demo", "experiments", "human", "config", "statistics", "critics", "cluster"),
+        *("criticize", "sensitivity", "rank", "sameness", "sentences", "copies", "timeline", "gate", "export"),
+        *("run", "demo", "experiments", "reference", "human", "config", "statistics", "critics", "cluster"),
     ]
     assert re.findall(r"^  (\S+)", developers, re.MULTILINE)[:3] == ["corpora", "systems", "reporting"]
     assert "Begin with: macroscope criticize" in developers
