@@ -90,6 +90,18 @@ def test_documents_are_scored_by_classifiers_trained_on_earlier_folds():
     assert is_compared.sum() > 50
 
 
+def test_documents_with_equal_features_are_tied():
+    rng = np.random.default_rng(3)
+    first, second = (
+        features(rng.binomial(9, share, (size, 1)) / 9, name) for share, size, name in ((0.1, 60, "a"), (0.2, 120, "b"))
+    )
+    documents = label_documents(first, second, group_labels(first.keys, second.keys))
+    odds = cross_fit_log_odds(documents, 0)
+    values = np.concatenate([first.numbers, second.numbers])[:, 0]
+    table = pd.DataFrame({"odds": odds.log_odds[:, 0], "fold": odds.folds[:, 0], "value": values}).dropna()
+    assert (table.groupby(["fold", "value"])["odds"].nunique() == 1).all()
+
+
 def test_paired_documents_are_in_one_fold():
     group = np.concatenate([np.arange(40), np.arange(40)])
     folds = assign_folds(group, np.repeat([0.0, 1.0], 40), 10, np.random.default_rng(0))

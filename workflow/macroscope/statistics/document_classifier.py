@@ -141,7 +141,8 @@ def classify(documents: LabelledDocuments, outside: Flags, inside: Flags, rng: n
         [(where, ratio * weight) for where, ratio in of_bag]
         for of_bag, weight in zip(ratios, weights[len(owner) :], strict=True)
     ]
-    return Classification(intercept + features[inside][:, varies] @ varying_weights, terms, of_words)
+    # Row by row: a product of matrices rounds equal documents differently, and breaks their ties.
+    return Classification(intercept + (features[inside] * weights).sum(axis=1), terms, of_words)
 
 
 def _list_ratios(
