@@ -105,6 +105,19 @@ def test_texts_shorter_than_an_n_gram_have_no_share_of_it(tmp_path):
     assert not np.isnan(excess(copies, "m", "copied_5_excess")["value"])
 
 
+def test_texts_that_share_nothing_have_no_spans(tmp_path, monkeypatch, capsys):
+    real = write(tmp_path / "real.jsonl", texts(1, 12, False))
+    mine = write(tmp_path / "mine.jsonl", texts(2, 12, False))
+    flags = ["--reference", str(real), "--candidate", str(mine), "--output", str(tmp_path / "copies")]
+    monkeypatch.setattr("sys.argv", ["macroscope", "copies", *flags])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    said = capsys.readouterr().out
+    assert "copied_8" in said
+    assert "Longest spans" not in said
+
+
 def test_texts_of_a_prompt_are_held_out_together(tmp_path):
     records = [{"prompt": f"Prompt {n // 2}?", "text": text} for n, text in enumerate(texts(1, 60))]
     real = tmp_path / "real.jsonl"

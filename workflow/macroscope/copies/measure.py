@@ -181,7 +181,8 @@ def _spans(search: Search, systems: NDArray[np.str_], documents: Sequence[Docume
         for number, span, words, source in search.spans()
         if number in wanted
     ]
-    return pd.DataFrame(rows, columns=list(SPAN_COLUMNS))
+    numbers = dict.fromkeys(("section", "start", "end", "words"), int)  # of a table without rows, too
+    return pd.DataFrame(rows, columns=list(SPAN_COLUMNS)).astype(numbers)
 
 
 def _cut(document: Document, span: Span) -> str:

@@ -13,7 +13,7 @@ _NAMES = {
     **dict.fromkeys(("human", "prompter"), USER),
     **dict.fromkeys(("system", "developer", "tool", "function"), ""),
 }
-"""Role -> speaker; "" for instructions and calls of tools, which nobody says."""
+"""Role -> speaker; "" for instructions and calls of tools, which no speaker says."""
 _ROLES = ("is_user", "role", "from", "sender", "speaker", "participant")
 _SPEAKERS = ("speaker", "participant")
 """Keys under which a "system" is what answers."""

@@ -181,7 +181,7 @@ def calibrate_threshold(vectors: NDArray[np.float32], prompts: Integers) -> floa
 
 
 def _vendi_scores(similarities: Array, present: NDArray[np.bool_]) -> Iterator[Array]:
-    """Yield the Vendi scores of the first text, the first two, and so on; NaN without so many."""
+    """Yield the Vendi scores of the first text, the first two, and so on; NaN if there are fewer texts."""
     for k in range(1, present.shape[1] + 1):
         scores = np.full(len(present), np.nan)
         rows = present[:, k - 1]
