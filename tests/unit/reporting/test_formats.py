@@ -64,17 +64,25 @@ def test_texts_have_the_direction_of_their_script():
         assert all('dir="auto"' in tag or 'dir = "auto"' in tag for tag in shown)
 
 
-def test_ids_of_figures_do_not_collide(tmp_path):
+_FIGURE = """<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><metadata>now</metadata>
+ <g id="axes_1"><g id="line2d_1">
+  <path id="p1" d="M 1.23456 2" style="stroke: #p1"/><use xlink:href="#p1" x="9.876" clip-path="url(#p1)"/>
+  <text id="text_1">p &lt; 0.0012345</text></g></g></svg>"""
+
+
+def test_figures_on_one_page_have_different_ids_and_keep_what_is_seen(tmp_path):
     figures = []
     for folder in ("a", "b"):
         path = tmp_path / folder / "f.svg"
         path.parent.mkdir()
-        path.write_text('<?xml version="1.0"?><svg><path id="p1"/><use href="#p1" clip-path="url(#p1)"/></svg>')
+        path.write_text(_FIGURE)
         figures.append(inline_svg(path))
     assert figures[0] != figures[1]
-    assert 'id="f-a-p1"' in figures[0]
-    assert 'href="#f-a-p1"' in figures[0]
-    assert "url(#f-a-p1)" in figures[0]
+    name = re.search(r'<path id="([^"]+)" d="M 1.23 2" style="stroke: #p1"', figures[0])[1]
+    assert f'href="#{name}" x="9.88" clip-path="url(#{name})"' in figures[0]
+    assert "<text>p &lt; 0.0012345</text>" in figures[0]
+    assert not re.search("<g|metadata|_1", figures[0])
 
 
 def test_statistics_without_a_critic_are_not_adjusted():

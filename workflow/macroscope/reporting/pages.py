@@ -3,8 +3,10 @@
 import base64
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -52,18 +54,42 @@ def _hash(text: str) -> str:
 
 
 def inline_svg(path: Path) -> str:
-    """Return the <svg> element of a file, with ids that are unique on a page with several figures."""
-    svg = path.read_text(encoding="utf-8")
-    svg = svg[svg.index("<svg") :]
-    prefix = re.sub(r"[^A-Za-z0-9]+", _as_identifier, path.stem + "-" + path.parent.name)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
-    svg = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{prefix}-\2", svg)
-    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    """Return the <svg> element of a file, without what no reader sees, with ids that are unique on a page.
+
+    Half of what matplotlib writes are names and groups that nothing refers to, long ids, indentation, and decimals
+    beyond a hundredth of a point; a report of many systems has dozens of figures.
+    """
+    for prefix, uri in (("", _SVG), ("xlink", _XLINK)):
+        ElementTree.register_namespace(prefix, uri)
+    root = ElementTree.parse(path).getroot()
+    for metadata in root.findall(f"{{{_SVG}}}metadata"):
+        root.remove(metadata)
+    used = re.findall(r'(?:href="#|url\(#)([^")]+)', ElementTree.tostring(root, encoding="unicode"))
+    place = hashlib.sha256("/".join(path.parts[-2:]).encode()).hexdigest()[:6]
+    ids = {name: f"f{place}-{number}" for number, name in enumerate(dict.fromkeys(used))}
+    _simplify(root, ids)
+    return re.sub(r">\s+<", ">\n<", ElementTree.tostring(root, encoding="unicode"))
 
 
-def _as_identifier(signs: re.Match[str]) -> str:
-    """Return a hyphen in place of signs, with the numbers of letters beyond ASCII, so that names stay different."""
-    return "-" + "-".join(f"{ord(sign):x}" for sign in signs.group() if not sign.isascii())
+_SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+
+
+def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
+    """Give an element and what is in it the new ids, round coordinates, and dissolve groups of no effect."""
+    children: list[ElementTree.Element] = []
+    for child in element:
+        _simplify(child, ids)
+        children += list(child) if child.tag == f"{{{_SVG}}}g" and not child.attrib else [child]
+    element[:] = children
+    if (name := element.attrib.pop("id", "")) in ids:
+        element.attrib["id"] = ids[name]
+    for key, value in element.attrib.items():
+        if key in ("d", "x", "y", "points"):
+            element.attrib[key] = re.sub(r"\d+\.\d{3,}", lambda found: f"{round(float(found[0]), 2):g}", value)
+        else:
+            element.attrib[key] = re.sub(
+                r"((?:^|\()#)([^)]+)", lambda found: found[1] + ids.get(found[2], found[2]), value
+            )
 
 
 def html_table(table: pd.DataFrame) -> str:
