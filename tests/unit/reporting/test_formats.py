@@ -79,7 +79,7 @@ def test_figures_on_one_page_have_different_ids_and_keep_what_is_seen(tmp_path):
         path.write_text(_FIGURE)
         figures.append(inline_svg(path))
     assert figures[0] != figures[1]
-    name = re.search(r'<path id="([^"]+)" d="M 1.23 2" style="stroke: #p1"', figures[0])[1]
+    name = re.search(r'<path d="M 1.23 2" style="stroke: #p1" id="([^"]+)"', figures[0])[1]
     assert f'href="#{name}" x="9.88" clip-path="url(#{name})"' in figures[0]
     assert "<text>p &lt; 0.0012345</text>" in figures[0]
     assert not re.search("<g|metadata|_1", figures[0])
