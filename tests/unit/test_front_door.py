@@ -129,6 +129,7 @@ COMMANDS = {
         [*PROFILE[:4], "real.jsonl", *PROFILE[5:], "--critic", "cluster"],
         "did you mean 'clusters'?",
     ),
+    "no output": ([*RUN[:4], "real.jsonl"], "no folder for the report: give --output FOLDER, or --dry-run"),
     "an output that is a file": (
         [*PROFILE[:4], "real.jsonl", "--output", "notes.txt", "--dry-run"],
         "not a folder; give",
@@ -150,15 +151,14 @@ def test_commands(case, folder, capsys, monkeypatch):
     (folder / "notes.txt").touch()
     (folder / "thesis").mkdir()
     (folder / "thesis" / "notes.txt").touch()
-    assert sentence in said(capsys, monkeypatch, *arguments, status=2 if case == "no cores" else 1)
+    assert sentence in said(capsys, monkeypatch, *arguments, status=2 if case in ("no cores", "no output") else 1)
 
 
-def test_a_dry_run_finds_a_critic_of_other_texts(folder, capsys, monkeypatch):
+def test_a_dry_run_finds_a_critic_of_other_texts_and_needs_no_output(folder, capsys, monkeypatch):
     texts = [json.dumps({"text": f"Text {n}.", "split": ("train", "valid", "test")[n % 3]}) for n in range(9)]
     (folder / "real.jsonl").write_text("\n".join(texts))
-    sentence = said(
-        capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in PROFILE), "--critic", "synthetic"
-    )
+    arguments = [word.replace("{}", "real.jsonl") for word in PROFILE if word not in ("--output", "out")]
+    sentence = said(capsys, monkeypatch, *arguments, "--critic", "synthetic")
     assert "critic 'synthetic' judges texts by the known process of their corpus" in sentence
 
 

@@ -18,6 +18,7 @@ from macroscope.cli.flags import (
     reads_texts,
     real_texts,
 )
+from macroscope.errors import UsageError
 from macroscope.printing import Json, print_json, records_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def criticize(
     *,
     candidate: Candidates,
     reference: Annotated[list[Path] | None, real_texts("those in the candidates' files")] = None,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the config, the results and the report.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for the config, the results and the report; needed to judge."),
+    ] = None,
     given: "GivenFields",
     critic: Critics = None,
     encoder: Encoder = None,
@@ -87,7 +91,11 @@ def criticize(
 
     if language is not None:
         require_code(language)
-    run.require_output(output)
+    if output is not None:
+        run.require_output(output)
+    elif not dry_run:
+        raise UsageError("no folder for the report: give --output FOLDER, or --dry-run to profile the texts alone")
+    output = output or Path("judged")  # of a dry run: the name of what came from the standard input
     options = given_options(critic or [], encoder)
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
