@@ -36,8 +36,8 @@ TORCH ?= 2.13.0
 .SILENT:
 
 demo: $(VENV)/core.done
-	echo "== Running the default workflow (config.yaml); its messages follow =="
-	$(BIN)/macroscope run --config config.yaml --cores $(CORES) --quiet rules host
+	echo "== Running the default workflow (config.yaml) =="
+	$(BIN)/macroscope run --config config.yaml --cores $(CORES)
 
 quick: $(VENV)/dev.done
 	$(MAKE) --no-print-directory --jobs 2 quick-tests $(LINT)
@@ -86,8 +86,8 @@ lint-types:
 
 lint-style:
 	echo "== ruff: style =="
-	$(BIN)/ruff check workflow/macroscope workflow/scripts tests examples docs envs
-	$(BIN)/ruff format --check workflow/macroscope workflow/scripts tests examples docs envs
+	$(BIN)/ruff check workflow/macroscope workflow/scripts workflow/snakemake_logger_plugin_macroscope tests examples docs envs
+	$(BIN)/ruff format --check workflow/macroscope workflow/scripts workflow/snakemake_logger_plugin_macroscope tests examples docs envs
 
 lint-language:
 	echo "== language: docstrings, names, sentences =="
@@ -101,7 +101,7 @@ lint-workflow:
 papers: $(VENV)/core.done
 	for config in experiments/*20*-small.yaml; do \
 		echo "== $$config =="; \
-		$(BIN)/macroscope run --config $$config --cores $(CORES) --quiet rules host || exit 1; \
+		$(BIN)/macroscope run --config $$config --cores $(CORES) || exit 1; \
 	done
 
 bench: $(VENV)/dev.done

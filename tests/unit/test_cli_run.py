@@ -43,21 +43,22 @@ comparisons: [{corpus: c, systems: [s], critics: [tendencies]}]
 """
 SNAKEMAKE = ["-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile"]
 PROFILE = ["--workflow-profile", str(SNAKEMAKE_PROFILE)]
+LOGGER = ["--logger", "macroscope"]
 
 
 def test_run_passes_arguments_to_snakemake(call, tmp_path):
     (tmp_path / "my.yaml").write_text(CONFIG)
-    assert call("run", "--config", "my.yaml") == [*SNAKEMAKE, "my.yaml", *PROFILE]
+    assert call("run", "--config", "my.yaml") == [*SNAKEMAKE, "my.yaml", *PROFILE, *LOGGER]
     rest = ["--cores", "2", "-n", "--config=mirror=x"]
     assert call("run", "--config", "my.yaml", *rest[:3]) == [*SNAKEMAKE, "my.yaml", *PROFILE, *rest[:3]]
     cluster = ["--workflow-profile", "slurm"]
-    assert call("run", "--config", "my.yaml", *cluster) == [*SNAKEMAKE, "my.yaml", *cluster]
+    assert call("run", "--config", "my.yaml", *cluster) == [*SNAKEMAKE, "my.yaml", *LOGGER, *cluster]
 
 
 def test_colours_can_be_switched_off(call, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     (tmp_path / "my.yaml").write_text(CONFIG)
-    assert call("run", "--config", "my.yaml")[-1] == "--nocolor"
+    assert call("run", "--config", "my.yaml")[-3:] == ["--nocolor", *LOGGER]
 
 
 def test_run_reports_errors_of_the_config(call, tmp_path, capsys):
@@ -75,8 +76,8 @@ def test_run_refuses_a_config_without_the_files_that_it_names(call, tmp_path, ca
 
 def test_demo_runs_the_default_config_in_a_folder(call, tmp_path):
     command = call("demo", "--cores", "2")
-    folder = ["--directory", "macroscope-demo", "--quiet", "rules", "host", "--cores", "2"]
-    assert command == [*SNAKEMAKE, str(REPOSITORY / "config.yaml"), *PROFILE, *folder]
+    folder = ["--directory", "macroscope-demo", "--cores", "2"]
+    assert command == [*SNAKEMAKE, str(REPOSITORY / "config.yaml"), *PROFILE, *LOGGER, *folder]
     assert (tmp_path / "macroscope-demo").is_dir()
 
 

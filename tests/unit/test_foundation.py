@@ -249,7 +249,8 @@ def test_nearest():
     assert "did you mean" not in nearest("xyz", ["corpora"])
 
 
-def test_progress_logs_what_it_did(caplog):
+def test_progress_logs_what_it_did(caplog, monkeypatch):
+    monkeypatch.setattr("macroscope.progress.SILENT_SECONDS", 0)
     with caplog.at_level(logging.INFO, logger="macroscope"):
         assert list(progress(range(3), "count", unit="things")) == [0, 1, 2]
     assert "count: 3 of 3 things" in caplog.text

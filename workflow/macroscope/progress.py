@@ -17,18 +17,16 @@ T = TypeVar("T")
 
 LINE_EVERY_SECONDS = 15.0
 SILENT_SECONDS = 3.0
-"""Time in which short tasks, such as reading most files of a user, show nothing."""
+"""Time in which a task shows nothing; one that ends earlier leaves no line."""
 _PLURAL = re.compile(r"(?<=ch)es$|s$")
 """End of the plural of a unit: texts, batches."""
 
 
-def progress(
-    items: Iterable[T], description: str, total: int | None = None, unit: str = "it", silent_seconds: float = 0.0
-) -> Iterator[T]:
+def progress(items: Iterable[T], description: str, total: int | None = None, unit: str = "it") -> Iterator[T]:
     """Iterate over `items` and show the progress."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
-    with Progress(description, total, unit, silent_seconds) as bar:
+    with Progress(description, total, unit) as bar:
         for item in items:
             yield item
             bar.advance(1)
@@ -57,28 +55,23 @@ class Progress:
         Number of units, if known.
     unit
         Name of one unit.
-    silent_seconds
-        Time in which nothing is shown; what ends earlier leaves no line.
     """
 
-    def __init__(
-        self, description: str, total: int | None = None, unit: str = "it", silent_seconds: float = 0.0
-    ) -> None:
-        self.description, self.total, self.unit, self.silent_seconds = description, total, unit, silent_seconds
-        self.count = 0
+    def __init__(self, description: str, total: int | None = None, unit: str = "it") -> None:
+        self.description, self.total, self.unit, self.count = description, total, unit, 0
 
     _running = 0
     """Number of counters that are in use."""
 
     def __enter__(self) -> "Progress":
         self._start = time.monotonic()
-        self._next_line = self._start + (self.silent_seconds or LINE_EVERY_SECONDS)
+        self._next_line = self._start + SILENT_SECONDS
         self._is_shown = Progress._running == 0
         Progress._running += 1
         terminal = sys.stderr.isatty() and self._is_shown
         # The command line's own stream escapes what moves the cursor.
         options: dict[str, Any] = {"desc": escape_controls(self.description), "unit": self.unit, "file": sys.__stderr__}
-        options |= {"delay": self.silent_seconds}
+        options["delay"] = SILENT_SECONDS
         self._bar = tqdm(total=self.total, leave=False, disable=False, **options) if terminal else None
         return self
 
@@ -86,7 +79,7 @@ class Progress:
         Progress._running -= 1
         if self._bar is not None:
             self._bar.close()
-        if time.monotonic() - self._start >= self.silent_seconds:
+        if time.monotonic() - self._start >= SILENT_SECONDS:
             self._log()
 
     def advance(self, units: int) -> None:
@@ -104,5 +97,5 @@ class Progress:
         self._next_line = self._start + elapsed + LINE_EVERY_SECONDS
         of_total = f" of {self.total:,}" if self.total is not None else ""
         rate = self.count / elapsed if elapsed > 0 else 0.0
-        unit = _PLURAL.sub("", self.unit) if self.count == 1 else self.unit
+        unit = _PLURAL.sub("", self.unit) if (self.total or self.count) == 1 else self.unit
         log.info("%s: %s%s %s, %.0f s, %.1f/s", self.description, f"{self.count:,}", of_total, unit, elapsed, rate)

@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from macroscope.criticize import profile as profiles
-from macroscope.criticize import reading
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import profile_texts
 from macroscope.criticize.reading import read_sides
@@ -13,14 +12,14 @@ from macroscope.criticize.reading import read_sides
 from .texts import write_texts
 
 
-def test_a_long_look_says_how_far_it_is(tmp_path, monkeypatch, caplog):
+def test_a_long_profile_says_how_far_it_is(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO", "macroscope")
     path = write_texts(tmp_path / "r.jsonl", 30)
     profile_texts("mine", [path])
     assert not caplog.messages
-    monkeypatch.setattr(profiles, "SILENT_SECONDS", 1e-9)
+    monkeypatch.setattr("macroscope.progress.SILENT_SECONDS", 0)
     profile_texts("mine", [path])
-    assert caplog.messages[-1].startswith("look at mine: 30 texts, ")
+    assert caplog.messages[-1].startswith("profile mine: 30 texts, ")
 
 
 def test_a_long_reading_says_how_far_it_is(tmp_path, monkeypatch, caplog):
@@ -29,7 +28,7 @@ def test_a_long_reading_says_how_far_it_is(tmp_path, monkeypatch, caplog):
     real, mine = write_texts(tmp_path / "r.jsonl", 30), write_texts(tmp_path / "mine.jsonl", 20)
     read_sides([real], [mine], GivenFields())
     assert not any(message.startswith("read ") for message in caplog.messages)
-    monkeypatch.setattr(reading, "SILENT_SECONDS", 1e-9)
+    monkeypatch.setattr("macroscope.progress.SILENT_SECONDS", 0)
     read_sides([real], [mine], GivenFields())
     lines = {message.partition(" texts, ")[0] for message in caplog.messages}
     assert lines >= {"read the real texts: 30", "read mine: 20"}

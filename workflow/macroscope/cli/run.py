@@ -52,8 +52,8 @@ def demo(
     require_folder(output)
     with errors_about(output):
         output.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"Running the demonstration in {output}; the messages of Snakemake follow.")
-    raise typer.Exit(run_snakemake(config, ["--directory", str(output), "--quiet", "rules", "host", *context.args]))
+    typer.echo(f"Running the demonstration in {output}.")
+    raise typer.Exit(run_snakemake(config, ["--directory", str(output), *context.args]))
 
 
 def experiments(

@@ -17,7 +17,7 @@ from macroscope.natural_language.ngrams import COPY, NO_HASHES, hash_ngrams, has
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.natural_language.typesetting import Marks, count_marks, different_families
 from macroscope.natural_language.words import count_words, has_stop_words, lower_case_words, stop_words
-from macroscope.progress import SILENT_SECONDS, Progress
+from macroscope.progress import Progress
 from macroscope.readers.parsing import (
     CUT,
     HARD_WRAPPED,
@@ -234,7 +234,7 @@ def profile_texts(
     frequencies: dict[str, Counter[str]] = defaultdict(Counter)
     occurs_in: dict[str, Counter[str]] = defaultdict(Counter)
     hashed = 0
-    with Progress(f"look at {name}", unit="texts", silent_seconds=SILENT_SECONDS) as bar:
+    with Progress(f"profile {name}", unit="texts") as bar:
         for batch in _batches(_mark_named_by_place(islice(documents, MOST_DOCUMENTS), provenance)):
             languages = detect_each(document.text for document, _ in batch)
             for (document, is_named_by_place), language in zip(batch, languages, strict=True):

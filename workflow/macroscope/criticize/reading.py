@@ -15,7 +15,7 @@ from macroscope.criticize.wrappers import find_wrappers
 from macroscope.documents import Count, Document, Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
-from macroscope.progress import SILENT_SECONDS, Progress
+from macroscope.progress import Progress
 from macroscope.readers.reading import MODELS, REMARKS, read_user_documents
 from macroscope.readers.selection import Selection
 from macroscope.reporting.scorecard import mark_names
@@ -54,7 +54,7 @@ def stream_collection(name: str, source: Input, provenance: Provenance | None = 
     """
     provenance = Provenance(name) if provenance is None else provenance
     number = 0
-    with Progress(f"read {name}", unit="texts", silent_seconds=SILENT_SECONDS) as bar:
+    with Progress(f"read {name}", unit="texts") as bar:
         for document in read_user_documents(source.files, provenance, 0.0, 0.0, source.selection):
             yield document
             number += 1

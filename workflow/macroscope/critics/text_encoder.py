@@ -17,7 +17,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import Precision, compute_in
 from macroscope.pretrained import load_pretrained_encoder, require_known_words
-from macroscope.progress import SILENT_SECONDS, progress
+from macroscope.progress import progress
 
 _BUILT_AS_BERT = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
 
@@ -174,7 +174,7 @@ class TextEncoder:
         """Yield batches of indices, the last layer's vectors (texts x tokens x width), and the mask of tokens."""
         budget = tokens_per_batch(self.model.device.type)
         batches = list(batch_by_length(np.array([len(tokens) for tokens in ids]), budget))
-        for batch in progress(batches, "embed texts", unit="batches", silent_seconds=SILENT_SECONDS):
+        for batch in progress(batches, "embed texts", unit="batches"):
             batch_ids = {"input_ids": [ids[index] for index in batch]}
             inputs = self.tokenizer.pad(batch_ids, return_tensors="pt", padding_side="right").to(self.model.device)
             with compute_in(self.precision, self.model.device.type):

@@ -16,6 +16,8 @@ from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE
 SECOND_PASS = "MACROSCOPE_SECOND_PASS"
 """Environment variable of Snakemake: path of the config that it writes if a second pass can leave out what failed."""
 _PROFILE = "--workflow-profile"
+_OUTPUT = ("-n", "-p", "-q", "--dry", "--quiet", "--verbose", "--printshellcmds", "--debug-dag", "--logger")
+"""Beginnings of arguments that choose what Snakemake prints; without them, it is the progress (`progress_log`)."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -25,10 +27,11 @@ def run_snakemake(config: Path, arguments: Sequence[str]) -> int:
     Signals that this process gets are passed on, and Snakemake ends with it.
     """
     configs = [config]
+    logger = () if any(word.startswith(_OUTPUT) for word in arguments) else ("--logger", "macroscope")
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
         for number in count(1):
             left_out = Path(folder) / f"missing-{number}.json"
-            status = _run(snakemake_command(configs, arguments), left_out)
+            status = _run(snakemake_command(configs, [*logger, *arguments]), left_out)
             if not left_out.exists():
                 return status
             configs = [config, left_out]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from macroscope.critics.narrative.examples import NONE
 from macroscope.critics.narratives import Integers
 from macroscope.natural_language.words import lower_case_words
-from macroscope.progress import SILENT_SECONDS, Progress
+from macroscope.progress import Progress
 
 if TYPE_CHECKING:
     from macroscope.critics.text_encoder import TextEncoder
@@ -60,7 +60,7 @@ class MatchIndex:
         most = min(most, self.size)
         shape = len(queries), most
         matches = Matches(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float32))
-        with Progress("search for matches", len(queries), "sentences", SILENT_SECONDS) as progress:
+        with Progress("search for matches", len(queries), "sentences") as progress:
             for start in range(0, len(queries), QUERIES_AT_ONCE):
                 batch = _words(queries[start : start + QUERIES_AT_ONCE])
                 options = {"n_threads": threads, "backend_selection": "numba"} if self.is_large else {}

@@ -1,0 +1,71 @@
+"""Progress of a run of Snakemake on the terminal: a line per rule that begins, per failure, and per minute of work."""
+
+import logging
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from macroscope.execution.failures import FailedJob
+from macroscope.phrases import format_count, list_names
+
+LINE_EVERY_SECONDS = 60.0
+_DETAILS = (
+    *("Building DAG", "Using shell", "Using workflow specific profile", "Assuming unrestricted", "Group jobs:"),
+    *("Conda environments:", "Singularity containers:", "Select jobs", "Exiting because a job", "Complete log"),
+    "Elapsed time",
+)
+"""Beginnings of messages for those who debug a workflow; Snakemake's own log has them."""
+
+
+class LogHandler(LogHandlerBase):
+    """Handler of Snakemake's events."""
+
+    writes_to_stream, writes_to_file, has_filter, has_formatter, needs_rulegraph = True, False, True, False, False
+
+    def __post_init__(self) -> None:
+        self._jobs_by_rule: Counter[str] = Counter()
+        self._begun: set[str] = set()
+        self._running: dict[int, str] = {}
+        self._done = 0
+        self._last = time.monotonic()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the line of an event, if it has one."""
+        if line := self._describe(getattr(record, "event", None), record):
+            self._last = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
+
+    def _describe(self, event: LogEvent | None, record: Any) -> str:
+        match event:
+            case LogEvent.RUN_INFO:
+                self._jobs_by_rule = Counter(record.stats)
+                return f"{format_count(record.stats['total'], 'job')}; their log files are in logs/"
+            case LogEvent.JOB_INFO:
+                return self._begin(record)
+            case LogEvent.JOB_FINISHED:
+                self._running.pop(record.job_id, None)
+            case LogEvent.PROGRESS:
+                self._done = record.done
+                if record.done == record.total or time.monotonic() >= self._last + LINE_EVERY_SECONDS:
+                    running = f"; running: {list_names([*self._running.values()])}" if self._running else ""
+                    return f"{record.done:,} of {format_count(record.total, 'job')} done{running}"
+            case LogEvent.JOB_ERROR:
+                description, log = self._running.pop(record.jobid, record.rule_name), next(iter(record.log), "")
+                return f"Failed: {description}: {FailedJob(log, frozenset()).reason}{f' ({log})' if log else ''}"
+        is_message = event is None or (event == LogEvent.ERROR and record.exception != "RuleException")
+        has_news = record.levelno >= logging.INFO and not record.getMessage().startswith(_DETAILS)
+        return self.format(record) if is_message and has_news else ""
+
+    def _begin(self, record: Any) -> str:
+        """Note a job that begins; return a line if it is the first one of its rule."""
+        rule, of_job = record.rule_name.replace("_", " "), " ".join(record.wildcards.values())
+        self._running[record.jobid] = f"{rule} ({of_job})" if of_job else rule
+        if rule in self._begun:
+            return ""
+        self._begun.add(rule)
+        number = self._jobs_by_rule[record.rule_name]
+        return f"{self._done:>5,} done: {f'{rule} ({number:,} jobs)' if number > 1 else self._running[record.jobid]}"
