@@ -15,6 +15,7 @@ from .texts import write_texts
 def test_a_long_profile_says_how_far_it_is(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO", "macroscope")
     path = write_texts(tmp_path / "r.jsonl", 30)
+    monkeypatch.setattr("macroscope.progress.SILENT_SECONDS", 1e9)
     profile_texts("mine", [path])
     assert not caplog.messages
     monkeypatch.setattr("macroscope.progress.SILENT_SECONDS", 0)
@@ -26,6 +27,7 @@ def test_a_long_reading_says_how_far_it_is(tmp_path, monkeypatch, caplog):
     """Verbs without a profile are rank, sameness and sentences."""
     caplog.set_level("INFO", "macroscope")
     real, mine = write_texts(tmp_path / "r.jsonl", 30), write_texts(tmp_path / "mine.jsonl", 20)
+    monkeypatch.setattr("macroscope.progress.SILENT_SECONDS", 1e9)
     read_sides([real], [mine], GivenFields())
     assert not any(message.startswith("read ") for message in caplog.messages)
     monkeypatch.setattr("macroscope.progress.SILENT_SECONDS", 0)
