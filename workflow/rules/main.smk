@@ -2,11 +2,10 @@
 
 import atexit
 import os
-import time
 from contextlib import ExitStack
 
 from macroscope.plan.user_files import redate_future_files
-from macroscope.execution.failures import failed_jobs, reasons_of_failure
+from macroscope.execution.failures import describe_failed, failed_jobs
 from macroscope.execution.job_environment import (
     caches,
     imports,
@@ -51,9 +50,6 @@ if workflow.is_main_process and {"params", "--rerun-triggers"} & {*sys.argv} == 
         "--rerun-triggers without 'params': jobs that failed, or whose options changed, are not run again; add it",
         file=sys.stderr,
     )
-
-BEGAN = time.time()
-"""Start in seconds since the epoch; older logs are those of earlier calls."""
 
 
 def check_before_first_job():
@@ -138,7 +134,7 @@ onsuccess:
 
 
 onerror:
-    told = "--logger" in sys.argv  # as each job failed
-    for reason in () if told else reasons_of_failure(Path("logs"), BEGAN):
-        print(f"A job failed: {reason}", file=sys.stderr)
+    failed = failed_jobs(workflow)
+    if failed and "--logger" not in sys.argv:  # which told it before
+        print(f"Failed: {describe_failed(failed, keeps_logs=True)}", file=sys.stderr)
     plan_second_pass()

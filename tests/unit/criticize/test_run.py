@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,6 @@ from macroscope.criticize.run import implied_config, profile_collections, requir
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
-from macroscope.execution.failures import reasons_of_failure
 from macroscope.plan import Plan
 from macroscope.sensitivity.run import choose_critics
 from macroscope.stages import Stage
@@ -257,20 +255,6 @@ def test_a_folder_is_held_by_one_run_even_after_a_kill(tmp_path):
         pass
     (folder / "results").mkdir()
     require_ours(folder / "config.yaml")  # it was deleted, to be written again
-
-
-def test_what_the_jobs_said_stands_in_the_last_line(tmp_path):
-    logs = {"old": "macroscope: error: long ago", "a/1": "read\nmacroscope: error: mine.jsonl, line 3: this is wrong"}
-    logs |= {"a/2": "macroscope: error: mine.jsonl, line 3: this is wrong", "b": "macroscope: unexpected error\nTrace"}
-    for age, (name, text) in enumerate(reversed(logs.items())):
-        path = tmp_path / f"{name}.log"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        os.utime(path, (1000 - 10 * age, 1000 - 10 * age))
-    assert reasons_of_failure(tmp_path, 975) == [
-        f"mine.jsonl, line 3: this is wrong ({tmp_path / 'a' / '1.log'})",
-        f"a defect of macroscope, not of your input ({tmp_path / 'b.log'})",
-    ]
 
 
 def test_only_what_is_counted_can_be_asked_for():

@@ -104,6 +104,11 @@ def test_candidates_are_the_models_of_a_file():
         assert len(make_candidates([LAYOUTS / name], GivenFields(model="step"))) == steps
 
 
+def test_a_field_of_the_model_need_not_be_in_headers():
+    chats = LAYOUTS / "sillytavern/chats"
+    assert list(make_candidates([chats], GivenFields(model="extra.model"))) == ["mistral-nemo-12b"]
+
+
 def test_people_s_texts_of_semeval_are_the_reference():
     provenance = Provenance("x")
     path = LAYOUTS / "semeval/subtaskA_dev_monolingual.jsonl"
@@ -165,6 +170,7 @@ def test_a_line_of_writing_prompts_is_a_text_with_the_prompt_beside_it():
         ("books/tale0.html", "`pandoc -t gfm-raw_html --wrap=none -s tale0.html -o tale0.md`"),
         ("books/tale0.docx", "`pandoc -t gfm-raw_html --wrap=none -s tale0.docx -o tale0.md`"),
         ("latex/src", "`pandoc -t gfm-raw_html --wrap=none -s paper0.tex -o paper0.md`"),
+        ("writing_prompts/test.wp_source", "WritingPrompts' prompts, which is not read; give the .wp_target file"),
         ("wikipedia_xml/Wikipedia-20260101.xml", r"{source: wikipedia, files: \[Wikipedia-20260101.xml\]}"),
     ],
 )

@@ -269,10 +269,19 @@ def test_characters_are_composed_and_counted(tmp_path):
     assert [provenance.source.get(NOT_COMPOSED) for provenance in provenances.values()] == [None, 1]
 
 
+def test_a_note_beside_records_is_no_text(tmp_path):
+    (tmp_path / "NOTE.md").write_text("How these were made.")
+    (tmp_path / "a.jsonl").write_text('{"text": "Once."}\n')
+    provenance = Provenance("c")
+    assert [document.id for document in read_user_documents([tmp_path], provenance, 0.1, 0.2)] == ["a.jsonl-1"]
+    (tmp_path / "b.md").write_text("Twice.")  # two texts, which may have files of numbers beside them
+    assert len(list(read_user_documents([tmp_path], provenance, 0.1, 0.2))) == 2
+
+
 def test_files_about_a_folder_are_no_texts(tmp_path):
     for name in ("a.txt", "README.md", ".hidden.txt", "__MACOSX/a.txt", ".ipynb_checkpoints/a.txt", "license.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("Once.")
     provenance = Provenance("c")
     assert [document.id for document in read_user_documents([tmp_path], provenance, 0.1, 0.2)] == ["a.txt"]
-    assert ("hidden file, README or licence of a folder", 5) in [(c.filter, c.dropped) for c in provenance.counts]
+    assert ("hidden file, README, licence or note of a folder", 5) in [(c.filter, c.dropped) for c in provenance.counts]

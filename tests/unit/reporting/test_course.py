@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.reporting.course import course_table, describe_courses, find_course_gaps, plot_courses
+from macroscope.reporting.course import (
+    course_table,
+    describe_courses,
+    find_course_gaps,
+    plot_courses,
+    summarise_courses,
+)
 from macroscope.statistics.courses import BEGINNING, COURSE, TENTHS, change_name, tenth_name
 
 MEASURES = {"tendencies": ("repetition", "new_words"), "strings": ("surprisal",)}
@@ -42,11 +48,23 @@ def _statistics(changes, p_values, system="lm", others=1.0):
 
 def test_the_sentence_says_from_where_on_and_by_how_much():
     statistics = _statistics([0, 0, 0, 0.2, 0.2, 0.2, 0.2, 0.3], [1, 1, 1, 0.02, 0.01, 0.01, 0.01, 0.01])
-    [sentence] = describe_courses(course_table(statistics), "c", "lm")
+    [(*_, sentence)] = describe_courses(course_table(statistics), "c", "lm")
     assert sentence == (
         "From their sixth tenth on, the texts of lm repeat themselves more than real texts do. In the last tenth,"
         " words that end a sequence of four seen before: +30.0 points since their beginning, against +0.0 points."
     )
+
+
+def test_systems_that_do_the_same_share_a_sentence():
+    late, later = [1] * 4 + [0.001] * 4, [1] * 6 + [0.001] * 2
+    of_systems = {"a": ([0.2] * 8, late), "b": ([0.2] * 8, late), "c": ([0.2] * 8, later), "d": ([-0.2] * 8, later)}
+    tables = [course_table(_statistics(*given, system=name)) for name, given in of_systems.items()]
+    joined, alone = summarise_courses(pd.concat(tables), [("c", name) for name in of_systems])
+    assert joined == (
+        "The texts of 3 systems repeat themselves more than real texts do: those of a, b from their seventh tenth on;"
+        " those of c from their ninth tenth on."
+    )
+    assert alone.startswith("From their ninth tenth on, the texts of d repeat themselves less than real texts do. In")
 
 
 def test_p_values_are_adjusted_for_the_critics():
@@ -68,7 +86,7 @@ def test_p_values_are_adjusted_for_the_critics():
     ],
 )
 def test_places_are_named(p_values, beginning):
-    [sentence] = describe_courses(course_table(_statistics([-0.2] * 8, p_values)), "c", "lm")
+    [(*_, sentence)] = describe_courses(course_table(_statistics([-0.2] * 8, p_values)), "c", "lm")
     assert sentence.startswith(f"{beginning} the texts of lm repeat themselves less")
 
 
@@ -84,7 +102,7 @@ def test_places_are_named(p_values, beginning):
 def test_matched_length_stands_beside(changes, p_values, words):
     matched = _statistics(changes, p_values, system="lm@matched")
     statistics = pd.concat([_statistics([0.2] * 8, [0.01] * 8), matched[matched["system"] != "control"]])
-    [sentence] = describe_courses(course_table(statistics), "c", "lm")
+    [(*_, sentence)] = describe_courses(course_table(statistics), "c", "lm")
     assert f"than real texts do {words}." in sentence
 
 

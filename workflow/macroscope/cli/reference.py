@@ -37,8 +37,8 @@ def build(
         bool,
         typer.Option(
             "--with-words",
-            help="Keep the words of the texts for the critics that compare them one by one: then whoever has the file"
-            " can read the texts.",
+            help="Keep the words of the texts, for critics that compare single texts. The texts can then be read from"
+            " the file.",
         ),
     ] = False,
     seed: Seed = 1,

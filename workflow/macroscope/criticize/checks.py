@@ -117,7 +117,7 @@ def _languages(reference: Profile, texts: Profile) -> Facts:
         "language": name_of(language),
         "main": name_of(main) if (main := main_language(reference.languages)) not in (UNKNOWN, language) else None,
         "is_other": languages_differ(reference.languages, texts.languages),
-        "is_unclear": main == UNKNOWN and reference.requested_language is None,
+        "is_unclear": bool(reference.languages) and main == UNKNOWN and reference.requested_language is None,
     }
 
 

@@ -96,7 +96,8 @@ class Wrapper:
             counted, key=lambda numbers: -numbers[0] / numbers[1]
         )
         none = f"no {second} one" if not least else f"{least:,} of {of_least:,} {second} ones"
-        return f"{_PHRASES[self.kind].format(self.example)} {most:,} of {of_most:,} {first} texts and {none}"
+        shown = _PHRASES[self.kind].format(" ".join(self.example.split()))
+        return f"{shown} {most:,} of {of_most:,} {first} texts and {none}"
 
 
 def describe_wrappers(wrappers: Sequence[Wrapper]) -> str:

@@ -65,24 +65,6 @@ def failed_jobs(workflow: Any) -> list[FailedJob]:
     return sorted((FailedJob(str(next(iter(job.log), "")), unmade[job]) for job in blocked), key=lambda job: job.log)
 
 
-def reasons_of_failure(logs: Path, since: float) -> list[str]:
-    """Return the errors of the jobs that failed, each once, with its log; at most the first three.
-
-    Parameters
-    ----------
-    logs
-        Folder of a run's logs.
-    since
-        Start of the call in seconds since the epoch; older logs are those of earlier calls.
-    """
-    logs_by_reason: dict[str, Path] = {}
-    recent = [path for path in logs.rglob("*.log") if path.stat().st_mtime >= since]
-    for path in sorted(recent, key=lambda path: path.stat().st_mtime):
-        for reason in _errors(path):
-            logs_by_reason.setdefault(reason, path)
-    return [f"{sentence} ({path})" for sentence, path in list(logs_by_reason.items())[:_MOST]]
-
-
 def _errors(log: Path) -> Iterator[str]:
     """Yield the errors in a job's log, as sentences."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else ()

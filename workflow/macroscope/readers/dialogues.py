@@ -1,4 +1,4 @@
-"""Dialogues as texts, whose sections are turns: whole conversations, or what one speaker says in them."""
+"""Dialogues as texts, with a section per turn: whole conversations, or the turns of one speaker."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from macroscope.documents import Count, Provenance, keep
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import require_regular
 from macroscope.readers.compression import without_suffix
-from macroscope.readers.containers import FORMATS_READ, SUBTITLE_SUFFIXES, TEXT_SUFFIXES, advise
+from macroscope.readers.containers import FORMATS_READ, RECORD_SUFFIXES, SUBTITLE_SUFFIXES, TEXT_SUFFIXES, advise
 from macroscope.readers.containers.texts import describe_lines, describe_lines_of_folder
 from macroscope.readers.layout import Layout, UnknownRecords, examine, examine_part
 from macroscope.readers.selection import Selection
@@ -30,7 +30,9 @@ class _FolderCounts:
     links: Count = field(
         default_factory=lambda: Count("link in a folder to another folder, or to nothing", 0, 0, "links")
     )
-    others: Count = field(default_factory=lambda: Count("hidden file, README or licence of a folder", 0, 0, "files"))
+    others: Count = field(
+        default_factory=lambda: Count("hidden file, README, licence or note of a folder", 0, 0, "files")
+    )
 
 
 def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Provenance) -> Iterator[Layout]:
@@ -63,6 +65,9 @@ def _layouts_of_folder(
 ) -> Iterator[Layout]:
     files = _list_files(folder, counts)
     texts = [file for file in files if without_suffix(file.name).endswith(TEXT_SUFFIXES)]
+    if len(texts) == 1 and any(without_suffix(file.name).endswith(RECORD_SUFFIXES) for file in files):
+        keep(counts.others, False)
+        files.remove(texts.pop())  # a note about the records
     count = counts.texts if texts else counts.parts
     if not any(listed is count for listed in provenance.counts):
         provenance.counts.append(count)

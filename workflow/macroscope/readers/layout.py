@@ -156,7 +156,8 @@ def has_field(path: Path, name: str) -> bool:
 
 def find_example(path: Path, name: str) -> str:
     """Return the first value of a field of a file in JSON, cut, for messages; "nothing" if no row has the field."""
-    values = (look_up(row, name) for row in _sample(open_rows(path, [name])) if _has(row, name))
+    sample = [] if path.is_dir() else _sample(open_rows(path, [name]))
+    values = (look_up(row, name) for row in sample if _has(row, name))
     return shorten(json.dumps(next(values, "nothing"), ensure_ascii=False, default=str), _LONGEST_EXAMPLE)
 
 
@@ -284,6 +285,9 @@ def _with_fields(fmt: Format, selection: Selection) -> Format:
 
     def answers(record: Fields) -> Iterator[Answer]:
         texts = list(fmt.answers(record))
+        if any(answer.left_out for answer in texts):  # such as the header of a chat, without these fields
+            yield from texts
+            return
         values = {what: one_of_each(look_up(record, name), len(texts)) for what, name in names.items()}
         for number, answer in enumerate(texts):
             yield replace(answer, **{what: convert[what](each[number]) for what, each in values.items()})

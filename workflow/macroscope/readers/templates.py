@@ -28,7 +28,7 @@ _HEAD = re.compile(
 |\[/?INST\]|^\#\#\#[ ](?:Instruction|Input|Response|Assistant|User|System):[ \t]*$""",
     re.MULTILINE | re.VERBOSE,
 )
-"""What a chat template writes before a message."""
+"""Beginning of a message in a chat template's string: its tokens and the role."""
 _HEAD_LINE = re.compile(r"^(?:system|user|assistant|model)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _HEAD_COLON = re.compile(r"(?:^|(?<=\s)|(?<=>))(?:Human|USER|User|ASSISTANT|Assistant):(?:[ \t]+|$)", re.MULTILINE)
 """The same of a template's string without its special tokens: roles on lines of their own, or before colons."""

@@ -1,6 +1,7 @@
 """The course of the texts of a run: a table of curves, sentences about courses unlike real text's, and figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,6 +14,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.readings import Reading
 from macroscope.gaps import TOO_FEW, Gap
 from macroscope.options import SPLIT_HALF, matched_system, reference_of
+from macroscope.phrases import format_count, group_names, list_names
 from macroscope.plotting import REAL_TEXT_BAND, add_legend, style, title_panel
 from macroscope.statistics.courses import BEGINNING, COURSE, TENTHS, change_name, tenth_name
 from macroscope.statistics.p_values import holm
@@ -74,17 +76,39 @@ def find_course_gaps(statistics: pd.DataFrame, corpus: str, system: str) -> list
     ]
 
 
-def describe_courses(table: pd.DataFrame, corpus: str, system: str) -> list[str]:
-    """Return sentences for each measure whose course differs from that of real texts, the clearest first.
+class CourseDifference(NamedTuple):
+    """A measure whose course differs from that of real texts: what it does, where, and a sentence with its numbers."""
 
-    They say from where on along the texts it does, as they are and at matched length.
+    clarity: float
+    predicate: str
+    place: str
+    sentence: str
+
+
+def summarise_courses(table: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield sentences about the clearest difference of each corpus and system, one for those that do the same."""
+    alike: dict[tuple[str, str], dict[str, CourseDifference]] = {}
+    for corpus, system in pairs:
+        for clearest in describe_courses(table, corpus, system)[:1]:
+            alike.setdefault((corpus, clearest.predicate), {})[system] = clearest
+    for (_, predicate), systems in alike.items():
+        if len(systems) == 1:
+            yield from (each.sentence for each in systems.values())
+            continue
+        places = group_names({system: each.place for system, each in systems.items()})
+        where = "; ".join(f"those of {list_names(names)} {place}" for place, names in places.items())
+        yield f"The texts of {format_count(len(systems), 'system')} {predicate} than real texts do: {where}."
+
+
+def describe_courses(table: pd.DataFrame, corpus: str, system: str) -> list[CourseDifference]:
+    """Return each measure whose course differs from that of real texts, the clearest first.
 
     Parameters
     ----------
     table
         Table of `course_table`.
     """
-    sentences = {}
+    differences = []
     here = table[table["corpus"] == corpus]
     matched = here[here["system"] == matched_system(system)]
     for (critic, measure), rows in here[here["system"] == system].groupby(["critic", "measure"], sort=False):
@@ -95,13 +119,15 @@ def describe_courses(table: pd.DataFrame, corpus: str, system: str) -> list[str]
         title, reading = _read_measures(critic)[measure]
         at_matched = matched[(matched["critic"] == critic) & (matched["measure"] == measure)]
         changes = [_format_change(rows, name, tenths[-1], reading) for name in ("value", "real")]
+        where, at_matched_length = _name_place(tenths), _compare_places(place, at_matched)
+        predicate = reading.predicate(above)
         sentence = (
-            f"{_name_place(tenths).capitalize()}, the texts of {system} {reading.predicate(above)} than real texts do"
-            f"{_compare_places(place, at_matched)}. In the {_ORDINALS[tenths[-1] - 1]} tenth, {title}: {changes[0]}"
-            f" since their beginning, against {changes[1]}."
+            f"{where.capitalize()}, the texts of {system} {predicate} than real texts do{at_matched_length}. In the"
+            f" {_ORDINALS[tenths[-1] - 1]} tenth, {title}: {changes[0]} since their beginning, against {changes[1]}."
         )
-        sentences[sentence] = (rows["change"].abs() / (rows["change_high"] - rows["change"])).max()
-    return sorted(sentences, key=lambda sentence: -sentences[sentence])
+        clarity = (rows["change"].abs() / (rows["change_high"] - rows["change"])).max()
+        differences.append(CourseDifference(clarity, predicate, where + at_matched_length, sentence))
+    return sorted(differences, key=lambda each: -each.clarity)
 
 
 def _compare_places(place: tuple[list[int], bool], at_matched: pd.DataFrame) -> str:

@@ -27,9 +27,13 @@ from macroscope.reporting.scorecard import (
 )
 from macroscope.runs.results import Results
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
+from macroscope.statistics.decisive_features import MOST, SHARE
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.statistics.word_kinds import CONTENT_WORDS, FUNCTION_WORDS, is_only_content
 from macroscope.systems import kinds
+
+_MOSTLY = 0.5
+"""Share of the detectability from which on its few decisive words are no subject: a name, a token."""
 
 
 def chapters_with_warnings(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> set[ChapterKey]:
@@ -114,7 +118,7 @@ def _find_too_few(row: Mapping[str, Any]) -> Gap | None:
 
 
 def describe_subjects(row: Mapping[str, Any], indexed: pd.DataFrame) -> str:
-    """Return a note if unpaired texts are unlike real text by content words alone; else "".
+    """Return a note if unpaired texts are unlike real text by content words alone, and by many; else "".
 
     Parameters
     ----------
@@ -129,7 +133,8 @@ def describe_subjects(row: Mapping[str, Any], indexed: pd.DataFrame) -> str:
     if (*key, CONTENT_WORDS) not in indexed.index:
         return ""
     function, content = (indexed.loc[(*key, name)] for name in (FUNCTION_WORDS, CONTENT_WORDS))
-    if not is_only_content(function, content):
+    decisive = sum(indexed["value"].get((*key, f"{SHARE}{rank}"), 0.0) for rank in range(1, MOST + 1))
+    if not is_only_content(function, content) or decisive >= _MOSTLY:  # a subject has many words, a wrapper few
         return ""
     return (
         f"content words tell them apart ({format_percent_inline(content['value'])}), function words do not"

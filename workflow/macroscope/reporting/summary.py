@@ -8,7 +8,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.gaps import UNUSABLE, Gap
 from macroscope.phrases import choose_form, group_names, list_names
-from macroscope.reporting.course import course_table, describe_courses
+from macroscope.reporting.course import course_table, summarise_courses
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
@@ -76,7 +76,7 @@ def list_notes(results: Results, tables: Path) -> list[str]:
     return [
         *describe_lengths(read_matched_lengths(tables), scorecard, results.unmatched),
         *cite_sensitivity(results.config.cited_sensitivity, scorecard),
-        *(note for pair in results.contents.pairs for note in describe_courses(courses, *pair)[:1]),
+        *summarise_courses(courses, results.contents.pairs),
     ]
 
 

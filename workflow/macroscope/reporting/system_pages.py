@@ -163,7 +163,7 @@ def system_pages(
             flags,
             choose_example(results, corpus, system, evaluations, flags),
             _show_course(results, corpus, system, captions),
-            describe_courses(courses, corpus, system),
+            [each.sentence for each in describe_courses(courses, corpus, system)],
             find_course_gaps(statistics, corpus, system),
         )
 

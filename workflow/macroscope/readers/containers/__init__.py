@@ -1,5 +1,6 @@
 """Containers of records, recognised by their content; names matter for text, spreadsheets and some tables alone."""
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 
@@ -12,11 +13,7 @@ from macroscope.readers.containers.json_values import LOG_SUFFIX, is_log, open_j
 from macroscope.readers.containers.rows import Rows
 from macroscope.readers.containers.tables import SUFFIXES as SPREADSHEET_SUFFIXES
 from macroscope.readers.containers.tables import is_delimited, open_delimited, open_spreadsheet
-from macroscope.readers.containers.texts import (
-    ARTICLE_BEGINNING,
-    open_articles,
-    open_text,
-)
+from macroscope.readers.containers.texts import ARTICLE_BEGINNING, open_articles, open_text
 from macroscope.readers.containers.unreadable import describe_unreadable
 
 SUBTITLE_SUFFIXES = (".srt", ".vtt")
@@ -28,21 +25,12 @@ FORMATS_READ = (
 _TABLE_SUFFIXES = (".csv", ".tsv")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _COLUMNAR_SUFFIXES = (".parquet", ".arrow", ".feather")
-KNOWN_SUFFIXES = frozenset(
-    (
-        *TEXT_SUFFIXES,
-        *_TABLE_SUFFIXES,
-        *_JSON_SUFFIXES,
-        *_COLUMNAR_SUFFIXES,
-        *SPREADSHEET_SUFFIXES,
-        *COMPRESSED_SUFFIXES,
-        LOG_SUFFIX,
-        ".zip",
-    )
-)
+RECORD_SUFFIXES = (*_TABLE_SUFFIXES, *_JSON_SUFFIXES, *_COLUMNAR_SUFFIXES, *SPREADSHEET_SUFFIXES, LOG_SUFFIX)
+KNOWN_SUFFIXES = frozenset((*TEXT_SUFFIXES, *RECORD_SUFFIXES, *COMPRESSED_SUFFIXES, ".zip"))
 """Suffixes that say how a file is written, and not what it is."""
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _BEGINNING_BYTES = 4096
+_JSON_BEGINNING = re.compile(rb"""\[\s*[\[{"'\]]|\{\s*["'}]""")
 
 
 def open_rows(path: Path, named: Collection[str] = (), separator: str | None = None) -> Rows:
@@ -88,7 +76,7 @@ def find_rows(path: Path, named: Collection[str] = (), separator: str | None = N
     if name.endswith(LOG_SUFFIX) or is_log(path):
         return open_log(path)
     stripped = beginning.lstrip(_BLANK)
-    if (stripped.startswith((b"{", b"[")) and not stripped.startswith(b"{\\rtf")) or name.endswith(_JSON_SUFFIXES):
+    if _JSON_BEGINNING.match(stripped) or name.endswith(_JSON_SUFFIXES):
         return open_json(path)
     if stripped.startswith(ARTICLE_BEGINNING):
         return open_articles(path)
