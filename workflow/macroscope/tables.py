@@ -55,6 +55,14 @@ def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:
     return _with_texts(table, lambda text: text[1:] if text[:1] == "'" and _GUARDED.match(text[1:]) else text)
 
 
+def read_if_any(path: Path, columns: Iterable[str], texts: Iterable[str] = ()) -> pd.DataFrame:
+    """Read a table that a run may lack: then it has these columns and no rows. Empty cells of `texts` are ""."""
+    if not path.exists():
+        return pd.DataFrame(columns=list(columns))
+    types = dict.fromkeys(texts, str)
+    return read_csv(path, dtype=types).fillna(dict.fromkeys(types, "")) if types else read_csv(path)
+
+
 def _with_texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
     """Return a copy of a table with its texts changed and its other values unchanged."""
     changed = {}

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from macroscope.documents import Provenance
-from macroscope.reporting.data_sources import data_sources_table
+from macroscope.reporting.tables import data_sources_table
 
 RETRIEVED = {"name": "wikipedia", "retrieved_as": "enwiki", "version": "1", "licence": "CC BY-SA", "citation": "W"}
 

@@ -1,8 +1,7 @@
 """`macroscope reporting run`, `export`: numbers -> tables, figures, report, files for others to collect."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,27 +23,16 @@ def run(stage: StageName, output: Output, inputs: Inputs = None, values: Values 
     run_stage(require(stage, STAGES, "stage"), PACKAGE, None, inputs or (), values or (), output)
 
 
-class Format(StrEnum):
-    """Formats of collections of results."""
-
-    EVERY_EVAL_EVER = "every-eval-ever"
-
-
-class Relationship(StrEnum):
-    """Relationship of those who evaluate to those who made the model."""
-
-    FIRST_PARTY = "first_party"
-    THIRD_PARTY = "third_party"
-    COLLABORATIVE = "collaborative"
-    OTHER = "other"
+Format = Literal["every-eval-ever"]
+Relationship = Literal["first_party", "third_party", "collaborative", "other"]
 
 
 def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Finished run: FOLDER, or FOLDER:SYSTEM for one system.")],
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for a file per system.")],
     organization: Annotated[str, typer.Option(metavar="NAME", help="Name of those who evaluate.")],
-    format: Annotated[Format, typer.Option(help="Format of the files.")] = Format.EVERY_EVAL_EVER,
-    relationship: Annotated[Relationship, typer.Option(help="Your relationship to the models.")] = Relationship.OTHER,
+    format: Annotated[Format, typer.Option(help="Format of the files.")] = "every-eval-ever",
+    relationship: Annotated[Relationship, typer.Option(help="Your relationship to the models.")] = "other",
     json: Json = False,
 ) -> None:
     """Export the numbers of a run for others to collect.
@@ -55,6 +43,5 @@ def export(
     from macroscope.runs.results import find_run
 
     numbers, system = find_run(run)
-    assert format is Format.EVERY_EVAL_EVER
-    paths = write_records(numbers, [system] if system else [], output, organization, relationship.value)
+    paths = write_records(numbers, [system] if system else [], output, organization, relationship)
     print_records([{"file": str(path)} for path in paths], json)

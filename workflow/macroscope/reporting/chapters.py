@@ -57,7 +57,6 @@ class Chapter:
 
     @property
     def warnings(self) -> list[Block]:
-        """Return the blocks with a warning."""
         return [block for block in self.blocks if block.warning]
 
 
@@ -176,13 +175,10 @@ def human_chapters(
     correlations, documents = read_correlations(tables), read_documents_table(tables)
     measures = quality_measures(statistics)
     for human_scores in read_human_scores(results):
-        selected = (documents["corpus"] == human_scores.options.corpus) & (
-            documents["table"] == human_scores.options.table
-        )
         blocks = [
             *study_blocks(human_scores, figures, captions),
             *_by_system(human_scores, select_correlations(correlations, human_scores), measures, figures, captions),
-            *_by_document(human_scores, documents[selected], captions),
+            *_by_document(human_scores, select_correlations(documents, human_scores), captions),
         ]
         yield Chapter(f"human.{human_scores.stem}", f"human judgement: {human_scores.title}", blocks)
 

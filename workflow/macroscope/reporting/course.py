@@ -169,7 +169,6 @@ def _format_change(rows: pd.DataFrame, column: str, tenth: int, reading: Reading
 
 
 def course_figure(corpus: str, system: str) -> str:
-    """Return the name of the figure of a system's curves, without suffix."""
     return f"{COURSE}_{corpus}_{system}"
 
 

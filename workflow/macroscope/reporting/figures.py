@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -48,7 +49,7 @@ from macroscope.reporting.human_systems import (
 )
 from macroscope.runs.results import Results, read_statistics
 from macroscope.systems import kinds
-from macroscope.tables import read_csv
+from macroscope.tables import read_if_any
 
 log = logging.getLogger("macroscope")
 Task = Callable[[], list[Gap] | None]
@@ -115,22 +116,24 @@ def plot_figures(config: Path, contents: Path, tables: Path, output: Path, threa
     """
     results = Results(config, contents)
     headline, statistics = read_headline(tables), read_statistics(tables)
-    truth = _read_truth(tables)
+    truth = read_if_any(tables / "known_truth.csv", ("corpus", "critic", "system", "truth"))
+    probabilities = read_if_any(tables / "probability_correlations.csv", ("corpus",))
+    confidence = 100 * results.config.statistics.confidence
     with atomic(output) as folder:
         folder.mkdir()
         tasks: list[Task] = [
             partial(_plot_critic, results, findings, headline, truth)
             for findings in read_findings(results, statistics, folder)
         ]
-        if (tables / "probability_correlations.csv").exists():
-            table = read_csv(tables / "probability_correlations.csv")
-            tasks += [partial(_plot_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
-        tasks += [partial(_plot_training, results, *trained, folder) for trained in results.contents.trained_models]
-        courses = course_table(statistics)
         tasks += [
-            partial(_plot_courses, rows, str(corpus), str(system), 100 * results.config.statistics.confidence, folder)
-            for (corpus, system), rows in courses.groupby(["corpus", "system"], sort=False)
-            if not is_matched(str(system))
+            partial(_save, folder / f"probabilities_{corpus}", plot_probabilities, probabilities, corpus)
+            for corpus in probabilities["corpus"].unique()
+        ]
+        tasks += [partial(_plot_training, results, *trained, folder) for trained in results.contents.trained_models]
+        tasks += [
+            partial(_save, folder / course_figure(*map(str, key)), plot_courses, rows, str(key[1]), confidence)
+            for key, rows in course_table(statistics).groupby(["corpus", "system"], sort=False)
+            if not is_matched(str(key[1]))
         ]
         tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
         glyphs, failures = run_tasks(tasks, threads)
@@ -166,12 +169,8 @@ def _plot_scores(results: Results, findings: Findings, headline: pd.DataFrame, t
         save(plot_perplexity(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
 
 
-def _plot_probabilities(table: pd.DataFrame, corpus: str, folder: Path) -> None:
-    save(plot_probabilities(table, corpus), folder / f"probabilities_{corpus}")
-
-
-def _plot_courses(rows: pd.DataFrame, corpus: str, system: str, confidence: float, folder: Path) -> None:
-    save(plot_courses(rows, system, confidence), folder / course_figure(corpus, system))
+def _save(stem: Path, plot: Callable[..., Figure], *arguments: Any) -> None:
+    save(plot(*arguments), stem)
 
 
 def _plot_training(results: Results, corpus: str, system: str, folder: Path) -> None:
@@ -310,11 +309,6 @@ def _wide_range(values: pd.Series) -> bool:
 def _row_label(row: pd.Series) -> str:
     names_setting = kinds()[str(row["kind"])].data.names_setting
     return f"{row['system']} ({row['setting']})" if names_setting and row["setting"] else str(row["system"])
-
-
-def _read_truth(tables: Path) -> pd.DataFrame:
-    path = tables / "known_truth.csv"
-    return read_csv(path) if path.exists() else pd.DataFrame(columns=["corpus", "critic", "system", "truth"])
 
 
 _SHIFT = 6

@@ -27,7 +27,7 @@ from macroscope.statistics.document_groups import group_labels
 from macroscope.statistics.document_ratings import COLUMNS, RATINGS, correlate_ratings, read_ratings, rename_systems
 from macroscope.statistics.judgements import has_document_ratings
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import read_csv
+from macroscope.tables import read_if_any
 
 LOG_ODDS = "log_odds_unlike_real"
 """Name of the log odds that the document is the system's and not real, from the classifier of the detectability, which
@@ -189,11 +189,8 @@ def read_document_values(results: Results, critic: str, corpus: str) -> pd.DataF
 
 def read_documents_table(tables: Path) -> pd.DataFrame:
     """Read the correlations of documents from the folder of the tables; empty if the config names no ratings."""
-    path = tables / FILE
-    if not path.exists():
-        return pd.DataFrame(columns=["corpus", "table", *COLUMNS])
     texts = ("corpus", "table", "question", "critic", "statistic", "documents_of", "interval_over", "reason")
-    return read_csv(path, dtype=dict.fromkeys(texts, str)).fillna(dict.fromkeys(texts, ""))
+    return read_if_any(tables / FILE, ["corpus", "table", *COLUMNS], texts)
 
 
 def display_documents(table: pd.DataFrame) -> pd.DataFrame:

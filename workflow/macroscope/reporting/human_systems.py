@@ -17,7 +17,7 @@ from macroscope.runs.results import Results
 from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name
 from macroscope.statistics.system_ratings import COLUMNS, correlate_statistics
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import read_csv
+from macroscope.tables import read_if_any
 
 FILE = "human_correlations.csv"
 
@@ -116,11 +116,8 @@ def read_lengths(results: Results, corpus: str) -> pd.DataFrame:
 
 def read_correlations(tables: Path) -> pd.DataFrame:
     """Read the correlations from the folder of the tables; empty if the config has no human judgements."""
-    path = tables / FILE
-    if not path.exists():
-        return pd.DataFrame(columns=list(COLUMNS))
-    texts = dict.fromkeys(("corpus", "table", "question", "critic", "statistic", "signature", "reason"), str)
-    return read_csv(path, dtype=texts).fillna(dict.fromkeys(texts, ""))
+    texts = ("corpus", "table", "question", "critic", "statistic", "signature", "reason")
+    return read_if_any(tables / FILE, COLUMNS, texts)
 
 
 def select_correlations(correlations: pd.DataFrame, human_scores: HumanScores) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from macroscope.reporting.formats import look_up_estimate
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.pairs import mover_difference
 from macroscope.systems.length_matching import TEXTS, WORDS
-from macroscope.tables import read_csv
+from macroscope.tables import read_if_any
 
 if TYPE_CHECKING:
     from macroscope.runs.results import Results
@@ -93,8 +93,7 @@ def matched_lengths_table(results: "Results", statistics: pd.DataFrame) -> pd.Da
 
 def read_matched_lengths(tables: Path) -> pd.DataFrame:
     """Read the table of the systems at matched length from the folder of the tables; empty if there is none."""
-    path = tables / FILE
-    return read_csv(path) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
+    return read_if_any(tables / FILE, COLUMNS)
 
 
 def describe_lengths(table: pd.DataFrame, scorecard: pd.DataFrame, unmatched: Sequence[Gap]) -> list[str]:

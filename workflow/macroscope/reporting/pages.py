@@ -85,10 +85,10 @@ def _simplify(element: ElementTree.Element, ids: Mapping[str, str]) -> None:
         element.attrib["id"] = ids[name]
     for key, value in element.attrib.items():
         if key in ("d", "x", "y", "points"):
-            element.attrib[key] = re.sub(r"\d+\.\d{3,}", lambda found: f"{round(float(found[0]), 2):g}", value)
+            element.attrib[key] = re.sub(r"\d+\.\d{3,}", lambda match: f"{round(float(match[0]), 2):g}", value)
         else:
             element.attrib[key] = re.sub(
-                r"((?:^|\()#)([^)]+)", lambda found: found[1] + ids.get(found[2], found[2]), value
+                r"((?:^|\()#)([^)]+)", lambda match: match[1] + ids.get(match[2], match[2]), value
             )
 
 

@@ -19,7 +19,7 @@ from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.pairs import AUC, DIFFERENCE, RATIO
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import read_csv
+from macroscope.tables import read_csv, read_if_any
 
 FILE = "pairs.csv"
 LATENT_PPL = "latent_ppl"
@@ -215,8 +215,7 @@ def with_adjusted_p_values(table: pd.DataFrame) -> pd.DataFrame:
 
 def read_pairs(tables: Path) -> pd.DataFrame:
     """Read the pairs from the folder of the tables; empty if there are none."""
-    path = tables / FILE
-    return read_csv(path) if path.exists() else pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
+    return read_if_any(tables / FILE, [*COLUMNS, "p_adjusted"])
 
 
 def pairs_of(table: pd.DataFrame, corpus: str) -> Iterator[Pair]:

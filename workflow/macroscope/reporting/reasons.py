@@ -18,7 +18,7 @@ from macroscope.reporting.scorecard import UNLIKE
 from macroscope.reporting.scorecard_text import AT_MATCHED_LENGTH
 from macroscope.reporting.statistic_names import readable_name
 from macroscope.statistics.decisive_features import SHARE, WITHOUT
-from macroscope.tables import read_csv
+from macroscope.tables import read_if_any
 
 FILE = "reasons.csv"
 MOST_SHOWN = 12
@@ -74,7 +74,7 @@ def _name_feature(feature: str, critic: str, items: Sequence[ReportItem]) -> str
 
 def read_reasons(tables: Path) -> pd.DataFrame:
     """Read the table of what decided verdicts from the folder of the tables; empty if no verdict is *unlike*."""
-    return read_csv(tables / FILE) if (tables / FILE).exists() else pd.DataFrame(columns=list(COLUMNS))
+    return read_if_any(tables / FILE, COLUMNS)
 
 
 def describe_reasons(table: pd.DataFrame) -> dict[Cell, str]:

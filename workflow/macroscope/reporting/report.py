@@ -29,7 +29,6 @@ from macroscope.reporting.chapters import (
     truth_chapter,
 )
 from macroscope.reporting.critic_stages import read_findings, report_items
-from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import describe_difference, judge_difference
 from macroscope.reporting.evidence import Evidence, find_evidence
 from macroscope.reporting.headline import read_headline
@@ -52,6 +51,7 @@ from macroscope.reporting.scorecard_text import shown_verdicts
 from macroscope.reporting.sensitivity_summary import cite_sensitivity
 from macroscope.reporting.summary import summarise_corpora
 from macroscope.reporting.system_pages import system_pages
+from macroscope.reporting.tables import is_simulated
 from macroscope.runs.results import Results, read_statistics
 from macroscope.statistics.conformal import FALSE_FLAGS
 

@@ -6,13 +6,11 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from macroscope.colours import BLUE, GREEN, GREY, VERMILION
+from macroscope.colours import GREY
 from macroscope.options import SPLIT_HALF
 from macroscope.plotting import REAL_TEXT_BAND, add_legend, interval_bars, label_rows, style, title_panel
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
-
-_COLOURS = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
-"""Verdict -> colour."""
+from macroscope.reporting.scorecard import LIKE, UNLIKE, Scorecard
+from macroscope.reporting.scorecard_text import COLOURS
 
 
 def plot_scorecards(scorecards: Sequence[Scorecard]) -> Figure:
@@ -58,7 +56,7 @@ def _plot_critic(axes: Axes, scorecard: Scorecard, critic: str, systems: Sequenc
         value, low, high = (100 * cell[[name]].astype(float) for name in ("c2st_auc", "ci_low", "ci_high"))
         verdict, error = cell["verdict"], interval_bars(value, low, high)
         label = None if verdict in labelled else f"{verdict} real text" if verdict in (LIKE, UNLIKE) else verdict
-        axes.errorbar(value, [row], xerr=error, fmt="o", capsize=3, color=_COLOURS.get(verdict, GREY), label=label)
+        axes.errorbar(value, [row], xerr=error, fmt="o", capsize=3, color=COLOURS.get(verdict, GREY), label=label)
         labelled.add(verdict)
     label_rows(axes, systems)
     axes.set_xlim(right=102)

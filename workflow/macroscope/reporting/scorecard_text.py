@@ -22,7 +22,7 @@ from macroscope.reporting.scorecard import (
 )
 
 _WIDTH = 110
-_COLOURS: dict[str, str] = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
+COLOURS: dict[str, str] = {UNLIKE: VERMILION, LIKE: GREEN, INCONCLUSIVE: BLUE}
 """Verdict -> colour; the sign in the cell says the same."""
 AT_MATCHED_LENGTH = "at matched length"
 """Title of the row below a system's with its numbers at matched length."""
@@ -136,7 +136,7 @@ def render_html(scorecards: Sequence[Scorecard], margin: float, remarks: Sequenc
         at_matched_length=AT_MATCHED_LENGTH,
         empty=EMPTY,
         warning_sign=WARNING,
-        colour=lambda system, verdict: GREY if system == SPLIT_HALF else _COLOURS.get(verdict, GREY),
+        colour=lambda system, verdict: GREY if system == SPLIT_HALF else COLOURS.get(verdict, GREY),
         format_count=format_count,
         noted=format_noted_cell,
         notes=describe_empty_cells,

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from macroscope.colours import BLUE, GREY, VERMILION
+from macroscope.config.sensitivity import Sensitivity
 from macroscope.critics import get_critic
 from macroscope.critics.attributions import read_scores
 from macroscope.documents import count_documents, read_provenance
@@ -68,8 +69,8 @@ def write_sensitivity(config: Path, contents: Path, output: Path) -> None:
     results = Results(config, contents)
     block = results.config.sensitivity
     assert block is not None  # only such a run has this job
-    counts = count_undamaged(results)
-    powers = add_changed(pd.concat([read_csv(path) for path in _power_files(results)], ignore_index=True), counts)
+    counts = count_undamaged(results, block)
+    powers = add_changed(pd.concat([read_csv(path) for path in results.tables("powers")], ignore_index=True), counts)
     critics = list(powers["critic"].unique())
     with atomic(output) as folder:
         folder.mkdir()
@@ -78,7 +79,7 @@ def write_sensitivity(config: Path, contents: Path, output: Path) -> None:
             MATRIX: powers,
             "n80.csv": n80,
             "d50.csv": tabulate_d50(powers),
-            "pairs.csv": add_changed(tabulate_pairs(results), counts),
+            "pairs.csv": add_changed(tabulate_pairs(results, block), counts),
             "selectivity.csv": tabulate_selectivity(powers, results.config.statistics.confidence),
             "damages.csv": counts,
         }
@@ -90,13 +91,11 @@ def write_sensitivity(config: Path, contents: Path, output: Path) -> None:
             plot_heat_map(n80[n80["design"] == design], critics, block.doses, folder / f"n80_{design}")
         for critic in critics:
             plot_curves(powers, critic, folder / f"curves_{critic}")
-        (folder / PAGE).write_text(_render(results, powers, counts, designs, folder), encoding="utf-8")
+        (folder / PAGE).write_text(_render(results, block, powers, counts, designs, folder), encoding="utf-8")
 
 
-def count_undamaged(results: Results) -> pd.DataFrame:
+def count_undamaged(results: Results, block: Sensitivity) -> pd.DataFrame:
     """Count the documents that each damage left as they were: damage, dose, documents, undamaged."""
-    block = results.config.sensitivity
-    assert block is not None
     rows = []
     for system, damage, dose in block.cells():
         provenance = read_provenance(results.samples_of(block.corpus, system))
@@ -105,13 +104,14 @@ def count_undamaged(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["damage", "dose", "documents", "undamaged"])
 
 
-def _power_files(results: Results) -> list[Path]:
-    return results.tables("powers")
-
-
-def _render(results: Results, powers: pd.DataFrame, counts: pd.DataFrame, designs: Sequence[str], folder: Path) -> str:
-    block = results.config.sensitivity
-    assert block is not None
+def _render(
+    results: Results,
+    block: Sensitivity,
+    powers: pd.DataFrame,
+    counts: pd.DataFrame,
+    designs: Sequence[str],
+    folder: Path,
+) -> str:
     real = results.samples_of(block.corpus, CONTROL)
     critics = list(powers["critic"].unique())
     undamaged = counts[counts["undamaged"] > 0.05 * counts["documents"]]
@@ -301,7 +301,7 @@ ACCURACY = ("pair_accuracy", "pair_accuracy_low", "pair_accuracy_high", "n_pairs
 """Columns of `measure_pair_accuracy`."""
 
 
-def tabulate_pairs(results: Results) -> pd.DataFrame:
+def tabulate_pairs(results: Results, block: Sensitivity) -> pd.DataFrame:
     """Tabulate the accuracy over pairs of each number of a document, against each damage and dose.
 
     The direction of a number is the same for all damages: larger is damaged.
@@ -312,8 +312,6 @@ def tabulate_pairs(results: Results) -> pd.DataFrame:
         `COLUMNS` and `ACCURACY`, of the critics that score each document by itself (`Critic.scores_documents`), and
         without the systems for which a critic failed.
     """
-    block = results.config.sensitivity
-    assert block is not None  # only such a run has this table
     attributions, scores = results.outputs("attributions"), results.outputs("document_scores")
 
     def numbers(critic: str, system: str) -> pd.DataFrame:

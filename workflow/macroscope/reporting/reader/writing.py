@@ -101,10 +101,6 @@ def _describe_critic(critic: str) -> dict[str, Any]:
     }
 
 
-def _samples(results: Results, corpus: str, system: str) -> Path:
-    return results.samples_of(corpus, system)
-
-
 def _read_detectability(results: Results) -> dict[tuple[str, str], dict[str, float]]:
     """Return (corpus, system) -> critic -> detectability, where it is defined."""
     detectability: dict[tuple[str, str], dict[str, float]] = {}
@@ -120,12 +116,16 @@ def _write_system(
     results: Results, folder: Path, corpus: str, system: str, real: pd.DataFrame, detectability: Mapping[str, float]
 ) -> dict[str, Any]:
     """Write the index and the texts of a system, and return its entry of data/run.js."""
-    key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
-    attributions = results.outputs("attributions")
-    files = {critic: file for (critic, c, s), file in attributions.items() if (c, s) == (corpus, system)}
+    key, samples = f"{corpus}/{system}", results.samples_of(corpus, system)
+    files = _files_of(results, "attributions", corpus, system)
+    control = _files_of(results, "attributions", corpus, CONTROL)
+    further, further_of_control = (_files_of(results, "document_scores", corpus, name) for name in (system, CONTROL))
     ids = Collection(samples).ids()
-    scores = {critic: _scores(results, attributions, critic, corpus, system, ids) for critic in files}
-    numbers = {critic: _numbers(results, critic, corpus, system, ids) for critic in files}
+    scores = {critic: CriticScores.read(file, control[critic], ids) for critic, file in files.items()}
+    numbers = {
+        critic: CriticScores.read_numbers(further[critic], further_of_control[critic], ids) if critic in further else {}
+        for critic in files
+    }
     flags = flag_texts(results, corpus, system, real)
     index = Index(scores, numbers, PairedTexts(real), flags, is_control=system == CONTROL)
     documents = progress(read_documents(samples), f"write {key}", unit="documents")
@@ -152,20 +152,8 @@ def write_texts(folder: Path, key: str, documents: Iterable[MarkedDocument], ind
     _write_call(place / "index.js", "index", key, index.columns())
 
 
-def _scores(
-    results: Results, files: dict[tuple[str, str, str], Path], critic: str, corpus: str, system: str, ids: list[str]
-) -> CriticScores:
-    candidate, control = (files[critic, corpus, name] for name in (system, CONTROL))
-    return CriticScores.read(candidate, control, ids)
-
-
-def _numbers(results: Results, critic: str, corpus: str, system: str, ids: list[str]) -> dict[str, CriticScores]:
-    """Read the further numbers of a system's documents; none of a critic without a prior."""
-    files = results.outputs("document_scores")
-    if (critic, corpus, system) not in files:
-        return {}
-    candidate, control = (files[critic, corpus, name] for name in (system, CONTROL))
-    return CriticScores.read_numbers(candidate, control, ids)
+def _files_of(results: Results, output: str, corpus: str, system: str) -> dict[str, Path]:
+    return {critic: file for (critic, *place), file in results.outputs(output).items() if place == [corpus, system]}
 
 
 def _add_marks(documents: Iterable[Document], files: dict[str, Path]) -> Iterator[MarkedDocument]:
