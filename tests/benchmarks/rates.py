@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from macroscope.criticize.time_estimate import RATES, START_SECONDS
+from macroscope.criticize.progress import RATES, START_SECONDS
 from macroscope.reporting.times import times_by_rule
 from macroscope.tables import read_csv
 

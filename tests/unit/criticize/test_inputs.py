@@ -9,11 +9,10 @@ import pytest
 from macroscope.config.schema import parse_config
 from macroscope.criticize.checks import NEW_NAMES, describe
 from macroscope.criticize.choice import choose
-from macroscope.criticize.inputs import GivenFields, make_candidates, names_of_candidates
+from macroscope.criticize.inputs import GivenFields, make_candidates, names_of_candidates, store_standard_input
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
-from macroscope.criticize.standard_input import store_standard_input
 from macroscope.documents import Provenance, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.readers.selection import Selection

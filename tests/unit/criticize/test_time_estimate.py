@@ -4,8 +4,7 @@ import io
 
 import pytest
 
-from macroscope.criticize.progress import RunProgress
-from macroscope.criticize.time_estimate import RATES, START_SECONDS, TimeEstimate, in_words, job_seconds
+from macroscope.criticize.progress import RATES, START_SECONDS, RunProgress, TimeEstimate, in_words, job_seconds
 from macroscope.critics import critics
 from macroscope.engine.tasks import Task
 from macroscope.gaps import FAILED, Gap

@@ -27,8 +27,7 @@ from macroscope.engine.pool import Watcher
 from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Task
 from macroscope.errors import MacroscopeError
-from macroscope.execution.job_environment import caches
-from macroscope.execution.limits import Device, device_for_jobs, require_device
+from macroscope.execution.limits import Device, require_device
 from macroscope.files import write_text
 from macroscope.gaps import Gap
 from macroscope.phrases import format_count
@@ -147,17 +146,14 @@ def compare(
         given = GivenFields(*fields, *flags, dialogue)
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
-        os.environ.update(caches(folder))
-        with device_for_jobs(device):
-            plan = run_plan(plan, folder, cores, _tables, _Bar("compare", progress), keeps_logs=keep is not None)
+        plan = run_plan(plan, folder, cores, device, _tables, _Bar("compare", progress), keeps_logs=keep is not None)
     except BaseException:
         if keep is None or not (folder / run.CONFIG).exists():  # refused before anything ran: the folder was empty
             shutil.rmtree(folder, ignore_errors=True)
         raise
 
     def make_report() -> None:
-        with device_for_jobs(device):
-            run_plan(plan, folder, cores, watcher=_Bar("report", progress))
+        run_plan(plan, folder, cores, device, watcher=_Bar("report", progress))
 
     result = Comparison(read_run(folder / plan.results), make_report)
     if keep is None:
@@ -198,7 +194,6 @@ class _Bar(Watcher):
 
 
 def _tables(plan: Plan) -> list[str]:
-    """Return what a `Comparison` reads."""
     return [f"{plan.results}/{path}" for path in ("tables", *plan.reporting.contents.attributions.values())]
 
 
@@ -230,13 +225,7 @@ def prepare(
 
 
 def _require_enough(reference: Profile, candidates: Sequence[Profile]) -> None:
-    """Check that some critic can have a verdict.
-
-    Raises
-    ------
-    MacroscopeError
-        If the texts are too few for any.
-    """
+    """Check that some critic can have a verdict."""
     real, mine = reference.documents, max(candidate.documents for candidate in candidates)
     if min(real, mine) < FEWEST_DOCUMENTS:
         raise MacroscopeError(

@@ -38,7 +38,7 @@ def copies(
     """
     from macroscope.copies.measure import measure_copies
     from macroscope.copies.page import make_summary, require_replaceable_folder, write_page
-    from macroscope.criticize.standard_input import without_standard_input
+    from macroscope.criticize.inputs import without_standard_input
 
     require_replaceable_folder(output)
     with without_standard_input(candidate, reference or []) as (judged, real):

@@ -80,12 +80,12 @@ def criticize(
     from macroscope.criticize import run
     from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
     from macroscope.criticize.choice import choose, given_options
+    from macroscope.criticize.inputs import store_standard_input
     from macroscope.criticize.kept_profile import without_ids
     from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of as records_of_profiles
     from macroscope.criticize.profile_table import table_of
-    from macroscope.criticize.standard_input import store_standard_input
-    from macroscope.criticize.without_texts import criticize_without_texts
+    from macroscope.criticize.run import criticize_without_texts
     from macroscope.fields import as_option, word_all, word_fields
     from macroscope.natural_language.languages import require_code
 

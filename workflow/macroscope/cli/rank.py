@@ -43,8 +43,8 @@ def rank(
     It needs no judge; the least monotonous system is first. Monotony is compared with real texts, at equal length; 0 is
     as monotonous as real text. Without real texts, systems are compared with each other.
     """
+    from macroscope.criticize.inputs import without_standard_input
     from macroscope.criticize.reading import mark_systems
-    from macroscope.criticize.standard_input import without_standard_input
     from macroscope.ranking.rank import rank as rank_files
     from macroscope.tables import write_output
 

@@ -66,7 +66,7 @@ def sameness(
     Texts with the same prompt or id are on the same prompt. The page has the number of different texts among k of a
     prompt, the Vendi score and self-BLEU, similarities by structure, words and openings, and repeated phrases.
     """
-    from macroscope.criticize.standard_input import without_standard_input
+    from macroscope.criticize.inputs import without_standard_input
     from macroscope.sameness.measure import measure_sameness
     from macroscope.sameness.page import (
         PHRASES,

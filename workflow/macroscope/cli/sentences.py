@@ -37,8 +37,8 @@ def sentences(
     the text of each sentence. Printed are the ten sentences that are most probably of another text.
     """
     from macroscope.criticize.choice import given_options
+    from macroscope.criticize.inputs import without_standard_input
     from macroscope.criticize.reading import mark_systems
-    from macroscope.criticize.standard_input import without_standard_input
     from macroscope.execution.limits import device_for_jobs
     from macroscope.sentences.table import COLUMNS, CRITIC, score_sentences
     from macroscope.tables import require_output, write_output

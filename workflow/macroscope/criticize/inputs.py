@@ -1,13 +1,17 @@
 """The collections of `macroscope criticize`: files, and the texts to read of them."""
 
 import logging
-from collections.abc import Sequence
-from contextlib import suppress
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError, UsageError
+from macroscope.files import atomic
 from macroscope.options import KEPT_NAMES, fit_for_paths
 from macroscope.phrases import format_count, order_by_numbers
 from macroscope.readers.containers import KNOWN_SUFFIXES
@@ -196,3 +200,48 @@ def without_suffixes(file: Path) -> str:
     while file.suffix.lower() in KNOWN_SUFFIXES:
         file = file.with_suffix("")
     return file.name
+
+
+STANDARD_INPUT = Path("-")
+SUFFIX = ".standard-input"
+
+
+@contextmanager
+def without_standard_input(
+    candidates: Sequence[Path], reference: Sequence[Path] = ()
+) -> Iterator[tuple[list[Path], list[Path]]]:
+    """Yield the candidates and the reference with a temporary file in place of the standard input.
+
+    It is for commands that read their texts once and keep none; see `store_standard_input`.
+    """
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
+        paths = _replace([*candidates, *reference], Path(folder) / "stdin")
+        yield paths[: len(candidates)], paths[len(candidates) :]
+
+
+def store_standard_input(paths: Sequence[Path], output: Path) -> list[Path]:
+    """Return paths with a file in place of the standard input, which is copied there.
+
+    Parameters
+    ----------
+    paths
+        Paths of files and folders; at most one is `STANDARD_INPUT`.
+    output
+        Output folder. The file is beside it, under its name with `SUFFIX`: a folder with results is written as a whole.
+
+    Raises
+    ------
+    UsageError
+        If the standard input is given twice.
+    """
+    place = output.resolve()
+    return _replace(paths, place.with_name(place.name + SUFFIX))
+
+
+def _replace(paths: Sequence[Path], file: Path) -> list[Path]:
+    if list(paths).count(STANDARD_INPUT) > 1:
+        raise UsageError("-: the standard input is given twice; give it once, and a file otherwise")
+    if STANDARD_INPUT in paths:
+        with atomic(file) as temporary, temporary.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+    return [file if path == STANDARD_INPUT else path for path in paths]

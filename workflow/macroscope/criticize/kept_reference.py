@@ -4,7 +4,6 @@ Which outputs are kept follows from the jobs of a comparison: what a job on a ca
 texts alone made. The real texts themselves stand in for the candidate in that plan, and are judged by nothing.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +19,11 @@ from macroscope.criticize.profile import choose_language
 from macroscope.critics import GivenOptions, critics
 from macroscope.documents import Provenance
 from macroscope.engine.kept_references import KeptReference, outputs_for, read_kept, write_kept
-from macroscope.engine.pool import Watcher
 from macroscope.engine.redaction import Passages
 from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Machine, find_tasks, steps_of
 from macroscope.errors import MacroscopeError, UsageError
-from macroscope.execution.job_environment import caches
-from macroscope.execution.limits import Device, device_for_jobs
+from macroscope.execution.limits import Device
 from macroscope.options import CONTROL
 from macroscope.plan import Plan
 from macroscope.readers.reading import KEPT_SUFFIX, read_user_documents
@@ -48,7 +45,6 @@ def build_reference(
     device: Device = "auto",
     with_words: bool = False,
     about: Mapping[str, str] | None = None,
-    watcher: Watcher | None = None,
 ) -> KeptReference:
     """Run the jobs of real texts, and write what they made to a file without the texts.
 
@@ -84,16 +80,8 @@ def build_reference(
     config = run.implied_config(profile, [stand_in], choice, seed, chosen_language)
     with TemporaryDirectory(prefix="macroscope-") as name:
         folder = Path(name).resolve()
-        os.environ.update(caches(folder))
-        with device_for_jobs(device):
-            plan = run_plan(
-                run.plan_of(config),
-                folder,
-                run.count_cores(cores),
-                lambda plan: [*_outputs(plan)],
-                watcher,
-                keeps_logs=False,
-            )
+        number = run.count_cores(cores)
+        plan = run_plan(run.plan_of(config), folder, number, device, lambda plan: [*_outputs(plan)], keeps_logs=False)
         missing = {entry.critic: entry.explanation for entry in plan.config.failed if entry.critic}
         description = {
             "macroscope": __version__,

@@ -187,7 +187,6 @@ class Profile:
 
     @property
     def extremes(self) -> dict[str, tuple[int, str] | None]:
-        """Return (words, id) of the shortest and the longest document."""
         return {"shortest": self.shortest, "longest": self.longest}
 
     def counted(self) -> dict[str, int]:
@@ -323,7 +322,6 @@ def name_prompt(document: Document) -> tuple[str, str]:
 
 
 def make_excerpt(text: str, prompt: Hashable) -> Excerpt:
-    """Return the first and the last characters of a text."""
     return Excerpt(text[:_HEAD], text[-_TAIL:], prompt)
 
 

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -17,16 +18,19 @@ from macroscope.criticize.kept_profile import read_profile
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.progress import EarlyNumbers, RunProgress
 from macroscope.criticize.wrappers import find_wrappers
-from macroscope.engine.kept_references import find_kept, is_kept
+from macroscope.documents import read_documents
+from macroscope.engine.kept_references import find_kept, is_kept, outputs_for, write_kept
+from macroscope.engine.redaction import Passages
 from macroscope.engine.run import run_plan
+from macroscope.engine.tasks import Machine, find_tasks, steps_of
 from macroscope.errors import MacroscopeError, UsageError, no_such_file
-from macroscope.execution.job_environment import caches
-from macroscope.execution.limits import Device, device_for_jobs
+from macroscope.execution.limits import Device
 from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.files import atomic, require_folder
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, require_usable
 from macroscope.plan import Plan
+from macroscope.readers.reading import KEPT_SUFFIX
 from macroscope.tables import write_csv
 
 RUN = "criticism"
@@ -191,7 +195,7 @@ def criticize(
     """
     path = require_output(output)
     folder = path.parent
-    with lock_folder(folder), device_for_jobs(device):
+    with lock_folder(folder):
         plan = plan_of(config)
         if write_config(path, config, command_of(folder)):
             with atomic(path.with_name(PROFILE_TABLE)) as temporary:
@@ -200,11 +204,13 @@ def criticize(
             log.warning("%s was edited and is used as it is; delete it to have it written again", path)
             plan = Plan(load_config(path))
             plan.require_extras()
-        os.environ.update(caches(folder))  # for libraries that are imported after the run, too
         number = count_cores(cores)
-        words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
-        progress = RunProgress(words, number, output / "logs", EarlyNumbers(plan))
-        return run_plan(plan, folder, number, watcher=progress)
+        return run_plan(plan, folder, number, device, watcher=_watch(plan, profiles, number, output / "logs"))
+
+
+def _watch(plan: Plan, profiles: Sequence[Profile], cores: int, logs: Path) -> RunProgress:
+    words = sum(sum(each.words) for each in profiles) / max(1, len(profiles))
+    return RunProgress(words, cores, logs, EarlyNumbers(plan))
 
 
 def count_cores(cores: str) -> int:
@@ -224,3 +230,46 @@ def _require_usable(path: Path, exists: bool = True) -> None:
         require_usable(os.path.realpath(path))
     except ValueError as error:
         raise MacroscopeError(str(error)) from None
+
+
+_KEPT = f"numbers{KEPT_SUFFIX}"
+"""Name of the file, in the folder of the output, with the numbers that the report is made of."""
+
+
+def criticize_without_texts(
+    config: Mapping[str, Any],
+    profiles: Sequence[Profile],
+    profile: pd.DataFrame,
+    output: Path,
+    cores: str,
+    device: Device = "auto",
+) -> Plan:
+    """Judge texts as `criticize.run.criticize` does, and leave no sentence, title or id of them in the output.
+
+    Raises
+    ------
+    MacroscopeError
+        As there; or if a file of the output would hold a passage of a text.
+    """
+    require_output(output)
+    with TemporaryDirectory(prefix="macroscope-") as name:
+        folder = Path(name).resolve()
+        plan, number = plan_of(config), count_cores(cores)
+        watcher = _watch(plan, profiles, number, folder / "logs")
+        plan = run_plan(plan, folder, number, device, lambda plan: [*_outputs(plan)], watcher, keeps_logs=False)
+        files = [plan.systems.samples(CORPUS, system) for system in plan.systems.all]
+        files.append(plan.corpora.documents(CORPUS))
+        there = [folder / file for file in files if (folder / file).exists()]
+        passages = Passages(each.text for file in there for each in read_documents(file))
+        kept = output.resolve() / _KEPT
+        with lock_folder(output):
+            write_kept(kept, folder, _outputs(plan), {}, passages)
+    made = plan.config.model_dump(mode="json", exclude_defaults=True) if plan.config.failed else config
+    corpus = {**made["corpora"][CORPUS], "files": [str(kept)]}
+    return criticize({**made, "corpora": {CORPUS: corpus}}, profiles, profile, output, cores, device)
+
+
+def _outputs(plan: Plan) -> dict[str, Sequence[str]]:
+    """Return what the stages of reporting read."""
+    tasks = find_tasks(steps_of(plan), plan.targets(), Machine(1), lambda path: True)
+    return outputs_for(tasks, lambda task: task.words[0] == "reporting")

@@ -123,12 +123,10 @@ class Surroundings:
 
     @property
     def by_text(self) -> Counter[Feature]:
-        """Return the number of texts that have each feature."""
         return Counter({feature: number for feature, number, _ in self.counts})
 
     @property
     def by_prompt(self) -> Counter[Feature]:
-        """Return the number of prompts that have each feature."""
         return Counter({feature: number for feature, _, number in self.counts})
 
 

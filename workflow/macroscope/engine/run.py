@@ -1,5 +1,6 @@
 """Make the files of a run on this machine, without what fails."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from macroscope.engine.pool import Watcher, run_tasks
 from macroscope.engine.tasks import Machine, tasks_of
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import describe_failed
-from macroscope.execution.limits import limits
+from macroscope.execution.job_environment import caches
+from macroscope.execution.limits import Device, device_for_jobs, limits
 from macroscope.files import write_text
 from macroscope.gaps import UNFINISHED, rules_with_failed_stages
 from macroscope.plan import Plan
@@ -25,6 +27,7 @@ def run_plan(
     plan: Plan,
     folder: Path,
     cores: int,
+    device: Device,
     targets: Targets = Plan.targets,
     watcher: Watcher | None = None,
     keeps_logs: bool = True,
@@ -39,6 +42,8 @@ def run_plan(
         Folder of the run, which the plan's paths are relative to.
     cores
         Number of cores: the threads of the tasks that run at the same time add up to no more.
+    device
+        Device of the models.
     targets
         Function that returns the files to make; default: all.
     watcher
@@ -51,6 +56,7 @@ def run_plan(
     MacroscopeError
         If nothing is left of the run, with the reasons.
     """
+    os.environ.update(caches(folder))  # for libraries that are imported after the run, too
     watcher = watcher or Watcher()
     results = folder / plan.results
     results.mkdir(parents=True, exist_ok=True)
@@ -60,14 +66,17 @@ def run_plan(
         kept.lay(folder)
     while True:
         _write_descriptions(plan, folder)
-        machine, wanted = _machine(cores), list(targets(plan))
-        tasks = tasks_of(plan, machine, folder, wanted, kept.gives if kept else None)
-        manifest = Manifest(folder, f"{plan.results}/{FILE}", tasks, Digests(folder))
-        repeated = rules_with_failed_stages(results)
-        for task in tasks:
-            if task.name in repeated:
-                manifest.forget(task)
-        failed = run_tasks(tasks, folder, machine, manifest, watcher)
+        wanted = list(targets(plan))
+        with device_for_jobs(device):
+            available = limits()
+            machine = Machine(cores, available["gpu"], available["mem_mb"])
+            tasks = tasks_of(plan, machine, folder, wanted, kept.gives if kept else None)
+            manifest = Manifest(folder, f"{plan.results}/{FILE}", tasks, Digests(folder))
+            repeated = rules_with_failed_stages(results)
+            for task in tasks:
+                if task.name in repeated:
+                    manifest.forget(task)
+            failed = run_tasks(tasks, folder, machine, manifest, watcher)
         if not failed:
             break
         config = without_failed(plan, failed, wanted)
@@ -89,8 +98,3 @@ def _write_descriptions(plan: Plan, folder: Path) -> None:
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             write_text(path, text)
-
-
-def _machine(cores: int) -> Machine:
-    available = limits()
-    return Machine(cores, available["gpu"], available["mem_mb"])

@@ -166,7 +166,6 @@ class Step:
 
 
 def _words(job: Job, wildcards: Any, inputs: Files, outputs: Mapping[str, str], machine: Machine) -> list[str]:
-    """Return the arguments of `python -m macroscope`, as the rule of the job has them."""
     return [
         *job.command.split(),
         *job.input_flags(wildcards, inputs, machine.threads, {"gpu": machine.gpus}),
