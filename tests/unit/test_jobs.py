@@ -88,7 +88,7 @@ def test_an_unknown_value_is_named_with_the_nearest():
 
 def options(encoder):
     """Return a function of the wildcards that returns options."""
-    return lambda wildcards: SimpleNamespace(encoder=encoder, inner=SimpleNamespace(name=encoder))
+    return lambda wildcards: SimpleNamespace(encoder=encoder)
 
 
 def test_resources_are_those_of_the_declaration():
@@ -96,11 +96,10 @@ def test_resources_are_those_of_the_declaration():
     assert resources_of(stage, options("gpt2-xl")) == Resources(3, 77, 0)
 
 
-@pytest.mark.parametrize("model", [None, lambda chosen: chosen.inner.name])
-def test_resources_are_those_of_the_pretrained_model(model):
-    stage = Stage("a:b", megabytes=77, model_option="" if model else "encoder")
+def test_resources_are_those_of_the_pretrained_model():
+    stage = Stage("a:b", megabytes=77, model_option="encoder")
     for name in ("gpt2-xl", "tiny-gpt2"):
-        requested = resources_of(stage, options(name), model)
+        requested = resources_of(stage, options(name))
         evaluated = tuple(f(WIKI) for f in (requested.threads, requested.megabytes, requested.gpus))
         assert evaluated == (threads_of(name), megabytes_of(name), gpus_of(name))
-    assert resources_of(stage, options("gpt2-xl"), model).gpus(WIKI) == 1
+    assert resources_of(stage, options("gpt2-xl")).gpus(WIKI) == 1

@@ -177,24 +177,19 @@ def value_words(names: Iterable[str], values: Values) -> Function:
     return lambda wildcards: flags("--value", {name: values[name](wildcards) for name in wanted})
 
 
-def resources_of(stage: Stage, options: Function, model: Callable[[Any], str] | None = None) -> Resources:
+def resources_of(stage: Stage, options: Function) -> Resources:
     """Return the resources of a stage's job: those of its pretrained model, or those that it declares.
 
     Parameters
     ----------
     options
         Function of the wildcards that returns the stage's options.
-    model
-        Function of the options that returns the name of the pretrained model; default: the option that the stage
-        declares.
     """
-    if model is None and stage.model_option:
-        model = lambda chosen: getattr(chosen, stage.model_option)  # noqa: E731 - the parameter is a function, too
-    if model is None:
+    if not stage.model_option:
         gpus: int | Function = (lambda wildcards: int(stage.needs_gpu(options(wildcards)))) if stage.gpu else 0
         return Resources(stage.threads, stage.megabytes, gpus)
-    return Resources(
-        lambda wildcards: threads_of(model(options(wildcards))),
-        lambda wildcards: megabytes_of(model(options(wildcards))),
-        lambda wildcards: gpus_of(model(options(wildcards))),
-    )
+
+    def of_model(request: Callable[[str], int]) -> Function:
+        return lambda wildcards: request(getattr(options(wildcards), stage.model_option))
+
+    return Resources(of_model(threads_of), of_model(megabytes_of), of_model(gpus_of))

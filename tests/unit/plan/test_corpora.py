@@ -82,9 +82,9 @@ def test_simulated_corpora_by_their_kind():
     assert (plan.simulated("wiki"), plan.simulated("webtext")) == ("c", "t")
     assert plan.raw_part(names(corpus="c", part="simulated")).endswith("c/raw/pages-articles.xml.bz2")
     assert plan.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
-    assert plan.reading_modules(names(corpus="c"))[0].startswith("macroscope.corpora.wikipedia")
-    assert plan.reading_modules(names(corpus="t")) == ["macroscope.corpora.webtext"]
-    assert plan.reading_version(names(corpus="t")) == 1
+    assert plan.reader(names(corpus="c")).package == "macroscope.corpora.wikipedia"
+    assert plan.reader(names(corpus="t")).package == "macroscope.corpora.webtext"
+    assert plan.reader(names(corpus="t")).data.version == 1
     assert get_args(SimulatedCorpus.model_fields["kind"].annotation) == (
         "wiki",
         "webtext",
@@ -100,7 +100,7 @@ def test_simulated_corpora_by_their_kind():
 def test_labelled_data_sets():
     plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
     assert list(plan.raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
-    assert plan.reading_modules(names(corpus="c")) == ["macroscope.corpora.labelled"]
+    assert plan.reader(names(corpus="c")).package == "macroscope.corpora.labelled"
     with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from macroscope.corpora import sources
 from macroscope.corpora.declaration import STAGES, Simulation, Source
 from macroscope.corpora.options import Corpus
-from macroscope.jobs import OUTPUT, Job, Resources, value_words
+from macroscope.jobs import OUTPUT, Job, Resources, Values, value_words
 from macroscope.registry import Plugin, require
 from macroscope.stages import Function, Wildcards, alternatives, as_json, module_of
 
@@ -38,6 +38,17 @@ class CorporaPlan:
         """Return the language of a corpus."""
         return self.options(wildcards.corpus).language
 
+    def values(self) -> Values:
+        """Return the values that stages of several rooms read, as functions of the wildcards."""
+        return {
+            "corpus": lambda w: w.corpus,
+            "system": lambda w: w.system,
+            "language": self.language,
+            "seed": lambda w: self.config.seed,
+            "confidence": lambda w: self.config.statistics.confidence,
+            "resampling": lambda w: self.config.resampling(),
+        }
+
     # ---- jobs ----------------------------------------------------------------------------------------------------
 
     def jobs(self) -> list[Job]:
@@ -46,12 +57,18 @@ class CorporaPlan:
         extracted = {OUTPUT: f"{_FOLDER}/extracted/{{part}}.parquet"}
         prepare = STAGES["prepare"]
         tables = {name.removesuffix(".csv"): f"{_FOLDER}/{name}" for name in prepare.beside.split()}
-        reading = {"modules": self.reading_modules, "version": self.reading_version, "user_inputs": ("raw",)}
+        reading = {
+            "modules": lambda w: [module_of(self.reader(w).data.read, self.reader(w).package)],
+            "version": lambda w: self.reader(w).data.version,
+            "user_inputs": ("raw",),
+        }
         prepared = {OUTPUT: f"{_FOLDER}/documents.parquet", **tables}
         return [
             *map(self._simulation, self.simulations),
             self._job("extract_documents", "extract", raw, extracted, self.extraction_options, **reading),
-            self._job("prepare_documents", "prepare", parts, prepared, self.preparation_options),
+            self._job(
+                "prepare_documents", "prepare", parts, prepared, lambda w: self.options(w.corpus).model_dump_json()
+            ),
         ]
 
     def _simulation(self, kind: str) -> Job:
@@ -68,15 +85,15 @@ class CorporaPlan:
 
     def _job(self, name: str, stage: str, inputs: Any, outputs: Any, options: Function, **others: Any) -> Job:
         declared = STAGES[stage]
-        threads = self.reading_threads if "threads" in declared.value_names else declared.threads
-        values = {"corpus": lambda wildcards: wildcards.corpus, "seed": lambda wildcards: self.config.seed}
+        is_parallel = "threads" in declared.value_names
+        threads = (lambda w: self.reader(w).data.threads) if is_parallel else declared.threads
         return Job(
             name=name,
             command=f"corpora run --stage {stage}",
             stage=declared,
             inputs=inputs,
             outputs=outputs,
-            values=value_words((value for value in declared.value_names if value not in outputs), values),
+            values=value_words((value for value in declared.value_names if value not in outputs), self.values()),
             options=options,
             resources=Resources(threads, declared.megabytes, 0),
             **{"modules": [declared.module("macroscope.corpora")], **others},
@@ -101,7 +118,6 @@ class CorporaPlan:
         return self.options(corpus).raw_parts(f"corpora.{corpus}", self.folder(corpus))
 
     def raw_part(self, wildcards: Wildcards) -> str:
-        """Input function: the raw file of a part of a corpus."""
         return self.raw_parts(wildcards.corpus)[wildcards.part]
 
     def parts(self, wildcards: Wildcards) -> list[str]:
@@ -178,27 +194,10 @@ class CorporaPlan:
         for name in self.config.mirror if isinstance(self.config.mirror, dict) else ():
             find_remote_source(name)
 
-    def reading_modules(self, wildcards: Wildcards) -> list[str]:
-        """Return the module that reads the raw files of a corpus."""
-        source = self._reader(wildcards)
-        return [module_of(source.data.read, source.package)]
-
-    def reading_version(self, wildcards: Wildcards) -> int:
-        """Return the version of the source that reads the raw files of a corpus."""
-        return self._reader(wildcards).data.version
-
-    def reading_threads(self, wildcards: Wildcards) -> int:
-        """Return the number of cores that reading a raw file of a corpus can use."""
-        return self._reader(wildcards).data.threads
-
-    def _reader(self, wildcards: Wildcards) -> Plugin[Source]:
-        """Return the source whose code reads a corpus."""
+    def reader(self, wildcards: Wildcards) -> Plugin[Source]:
         return require(self.options(wildcards.corpus).read_by, sources(), "source")
 
     def extraction_options(self, wildcards: Wildcards) -> str:
         """Return the options of extraction: a corpus's options but for its filters, retrieval and simulation."""
         corpus = self.options(wildcards.corpus)
         return as_json(corpus, corpus.extraction_options)
-
-    def preparation_options(self, wildcards: Wildcards) -> str:
-        return self.options(wildcards.corpus).model_dump_json()

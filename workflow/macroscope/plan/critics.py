@@ -14,6 +14,7 @@ Any other name is that of a stage that only this critic has, or a choice of its 
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,7 +101,7 @@ class CriticsPlan(Comparisons):
         inputs: dict[str, str | Function] = {}
         for name in self.stage(critic, stage).input_names:
             if name == "shards_of_latents":
-                inputs[name] = self._shards(critic)
+                inputs[name] = partial(self.shards, critic)
             elif name == "all_statistics":
                 inputs[name] = self._statistics_of_all(critic)
             elif name == "all_scores" and not self.declared(critic).scores:
@@ -202,9 +203,6 @@ class CriticsPlan(Comparisons):
         size = self.config.documents_per_shard or max(1, documents)
         place = {"corpus": wildcards.corpus, "system": wildcards.system}
         return [self.place("shards", critic, **place, shard=str(n)) for n in range(max(1, -(-documents // size)))]
-
-    def _shards(self, critic: str) -> Function:
-        return lambda wildcards: self.shards(critic, wildcards)
 
     # ---- options, signatures, code -------------------------------------------------------------------------------
 
@@ -313,8 +311,7 @@ class CriticsPlan(Comparisons):
             return lambda w: self.place(name, critic, **{key: getattr(w, key) for key in _wildcards(PLACES[name])})
 
         return {
-            "corpus": lambda w: w.corpus,
-            "system": lambda w: w.system,
+            **self.corpora.values(),
             "encoder": lambda w: w.encoder,
             "critic": lambda w: critic,
             "systems": lambda w: self._systems_of(critic, w.corpus, stage),
@@ -322,12 +319,8 @@ class CriticsPlan(Comparisons):
             "damages": lambda w: block.cells() if block is not None else [],
             "sizes": lambda w: block.sizes if block is not None else [],
             "repeats": lambda w: block.repeats if block is not None else 0,
-            "language": self.corpora.language,
             "order": lambda w: self.systems.order(w.system),
             "checkpoints": path("checkpoints"),
-            "resampling": lambda w: self.config.resampling(),
-            "seed": lambda w: self.config.seed,
-            "confidence": lambda w: self.config.statistics.confidence,
             "texts_shard": lambda w: w.shard,
             "texts_per_shard": lambda w: self.config.documents_per_shard,
         }

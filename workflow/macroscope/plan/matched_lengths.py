@@ -103,14 +103,8 @@ class MatchedLengthsPlan:
 
     def _job(self, name: str, inputs: Mapping[str, str | Function], outputs: Mapping[str, str]) -> Job:
         stage = STAGES[name]
-        values = {
-            "corpus": lambda w: w.corpus,
-            "system": lambda w: w.system,
-            "language": self.corpora.language,
-            "seed": lambda w: self.config.seed,
-            "signature": lambda w: f"unit:words|{describe_versions({name: STAGES[name].version for name in STAGES})}",
-            "confidence": lambda w: self.config.statistics.confidence,
-        }
+        signature = f"unit:words|{describe_versions({name: STAGES[name].version for name in STAGES})}"
+        values = {**self.corpora.values(), "signature": lambda w: signature}
         return Job(
             name=name,
             command=f"systems match --stage {name}",

@@ -245,7 +245,6 @@ class ReportingPlan:
                 yield self.critics.place("course", critic, corpus=corpus)
 
     def shown_modules(self) -> list[str]:
-        """Return the modules with which the critics of the run contribute to tables, figures and report."""
         return sorted(
             {
                 self.critics.module(critic, stage)

@@ -196,12 +196,6 @@ def redate_future_files(folders: Iterable[str]) -> None:
 
 
 def require_past(path: str) -> None:
-    """Check that a file of the user is not dated in the future, which Snakemake takes for a fault of the clocks.
-
-    Raises
-    ------
-    MacroscopeError
-        If it is.
-    """
+    """Check that a file of the user is not dated in the future, which Snakemake takes for a fault of the clocks."""
     if os.path.getmtime(path) > time.time():
         raise MacroscopeError(f"{path}: dated in the future, so that its results count as old; run `touch {path}`")
