@@ -4,7 +4,7 @@ import inspect
 import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, wraps
+from functools import wraps
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin
@@ -77,13 +77,7 @@ def as_argument(name: str, value: str | None) -> str:
 
 
 def convert(value: Any, annotation: Any, name: str) -> Any:
-    """Return a value as its annotation says: iterables as lists, numbers of NumPy as Python's.
-
-    Raises
-    ------
-    MacroscopeError
-        If it is of another type; `name` names it.
-    """
+    """Return a value as its annotation says: iterables as lists, numbers of NumPy as Python's."""
     try:
         return _convert(value, annotation)
     except _Mismatch as mismatch:
@@ -124,9 +118,9 @@ def _convert(value: Any, annotation: Any) -> Any:
         return [_within(item, inner[0], number) for number, item in enumerate(_iterate(value))]
     if origin is not None:  # a function, whose arguments only a call can check
         return value if callable(value) else _refuse(value)
-    return _plain_converters().get(
-        annotation, lambda given: given if isinstance(given, annotation) else _refuse(given)
-    )(value)
+    if annotation in _CONVERTERS:
+        return _CONVERTERS[annotation](value)
+    return value if isinstance(value, annotation) else _refuse(value)
 
 
 def _convert_to_one(value: Any, annotations: tuple[Any, ...]) -> Any:
@@ -173,27 +167,12 @@ def _refuse(value: Any) -> Any:
     raise _Mismatch("", value)
 
 
-@cache
-def _plain_converters() -> dict[Any, Callable[[Any], Any]]:
-    return {str: _to_string, bool: _to_bool, int: _to_int, Path: _to_path, NoneType: _to_none}
-
-
-def _to_string(value: Any) -> str:
-    if not isinstance(value, str) or not _is_whole(value):
-        _refuse(value)
-    return str(value)
-
-
 def _is_whole(text: str) -> bool:
     """Return whether UTF-8 can hold a text: a lone surrogate is half a character."""
     try:
         return bool(text.encode()) or not text
     except UnicodeEncodeError:
         return False
-
-
-def _to_bool(value: Any) -> bool:
-    return bool(value) if isinstance(value, bool | np.bool_) else _refuse(value)
 
 
 def _to_int(value: Any) -> int:
@@ -214,9 +193,13 @@ def _to_path(value: Any) -> Any:
         return _refuse(value)
 
 
-def _to_none(value: Any) -> None:
-    if value is not None:
-        _refuse(value)
+_CONVERTERS: dict[Any, Callable[[Any], Any]] = {
+    str: lambda value: str(value) if isinstance(value, str) and _is_whole(value) else _refuse(value),
+    bool: lambda value: bool(value) if isinstance(value, bool | np.bool_) else _refuse(value),
+    int: _to_int,
+    Path: _to_path,
+    NoneType: lambda value: None if value is None else _refuse(value),
+}
 
 
 def _describe(annotation: Any) -> str:

@@ -31,11 +31,6 @@ def write_collection(texts: Any, folder: Path, name: str) -> list[Path]:
         a data set with such columns.
     folder, name
         Folder for the file, and its name without suffix.
-
-    Raises
-    ------
-    MacroscopeError
-        If it is none of these.
     """
     if isinstance(texts, str | os.PathLike):
         return [_require_path(texts, name)]

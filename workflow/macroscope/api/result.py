@@ -352,11 +352,6 @@ def require_new(folder: str | Path, argument: str) -> Path:
     ----------
     argument
         Name of the argument, for the message.
-
-    Raises
-    ------
-    MacroscopeError
-        If it is a file, or holds other things.
     """
     path = Path(folder).resolve()
     require_folder(path)

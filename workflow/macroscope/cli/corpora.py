@@ -1,12 +1,11 @@
 """`macroscope corpora <verb>`: raw files -> documents."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from macroscope.cli.flags import Inputs, OptionsJson, Output, Seed, StageName, Values, parse_options
+from macroscope.cli.flags import Inputs, OptionsJson, Output, Seed, StageName, Values, parse_json, parse_options
 from macroscope.cli.verbs import Verbs
 from macroscope.errors import UsageError, nearest
 
@@ -96,10 +95,7 @@ def _corpus_options(text: str) -> "Corpus":
     """Return the options of the source that the JSON names; errors are thus about that source only."""
     from macroscope.corpora import sources
 
-    try:
-        raw = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
+    raw = parse_json(text)
     name = raw.get("source") if isinstance(raw, dict) else None
     if name not in sources():
         raise UsageError(f"--options, source: {name!r} is not a source{nearest(str(name), sources())}")

@@ -14,11 +14,9 @@ class CriticVerbs(Verbs):
     """The verbs of this room and those that critics declare, which are imported only when a verb is looked up."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the names of all verbs."""
         return [*super().list_commands(ctx), *_declared_verbs()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a verb by its name; None if there is none."""
         return super().get_command(ctx, cmd_name) or _declared_verbs().get(cmd_name)
 
 

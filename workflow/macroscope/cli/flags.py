@@ -221,12 +221,17 @@ def resampling_of(resamples: int, permutations: int, confidence: float, seed: in
 M = TypeVar("M", bound=BaseModel)
 
 
-def parse_options(model: type[M], text: str) -> M:
-    """Validate a JSON object against an options model."""
+def parse_json(text: str) -> Any:
+    """Parse the value of `--options`."""
     try:
-        raw = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise UsageError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
+
+
+def parse_options(model: type[M], text: str) -> M:
+    """Validate a JSON object against an options model."""
+    raw = parse_json(text)
     try:
         return TypeAdapter(model).validate_python(raw)
     except ValidationError as error:

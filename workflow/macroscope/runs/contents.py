@@ -104,13 +104,7 @@ def contents_file(config: str) -> str:
 
 
 def read_contents(path: Path) -> Contents:
-    """Read the contents of a run.
-
-    Raises
-    ------
-    MacroscopeError
-        If there are none, or those of another version.
-    """
+    """Read the contents of a run."""
     advice = "run the same command again with this version"
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file, which says what the run has made; {advice}")

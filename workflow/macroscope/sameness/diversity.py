@@ -116,11 +116,6 @@ def find_good_texts(
         Whether each text does, of one collection after another.
     quality
         Smallest score of a good text.
-
-    Raises
-    ------
-    MacroscopeError
-        If no text is rated, or the ratings are of several questions or of pairs of texts.
     """
     ratings = read_ratings(table)
     if ratings["question"].nunique() > 1 or (ratings["against"] != "").any():

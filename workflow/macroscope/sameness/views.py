@@ -62,7 +62,6 @@ class Beginning:
     language: str
 
     def paragraphs(self) -> list[str]:
-        """Return the lines that are not headings."""
         return [line.text for line in self.lines if not line.is_heading]
 
     def sentences(self) -> list[str]:
