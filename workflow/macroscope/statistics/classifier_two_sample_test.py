@@ -87,17 +87,23 @@ def estimate_auc(odds: CrossFittedOdds, documents: LabelledDocuments, confidence
     n_scored = min(len(np.unique(group[np.isfinite(repeat)])) for repeat in odds.log_odds.T)
     if n_scored < 2:  # almost all documents are in one group, so nothing is left to train on
         return Estimate(C2ST_AUC, UNDEFINED)
-    repeats = [within_fold_auc(*repeat, n_reference) for repeat in zip(odds.log_odds.T, odds.folds.T, strict=True)]
-    value = float(np.mean([repeat for repeat, _ in repeats]))
-    influences = np.stack([np.bincount(group, influence) for _, influence in repeats], dtype=float)
+    value, influences = mean_auc(odds, documents)
     # Bounds the variance of the mean by the mean variance, whatever their correlation.
     variance = float((influences**2).sum(axis=1).mean()) * n_scored / (n_scored - 1)
-    low, high = _interval(value, variance, sizes, confidence)
+    low, high = interval_of_auc(value, variance, sizes, confidence)
     # Without variance the samples are separated completely, or not at all: assume the variance under chance.
     spread, freedom = _spread_by_chance(*sizes), n_scored - 1.0
     if variance > 0:
         spread, freedom = float(np.sqrt(variance)), _freedom(influences, group, n_reference)
     return Estimate(C2ST_AUC, value, low, high, float(stdtr(freedom, (0.5 - value) / spread)))
+
+
+def mean_auc(odds: CrossFittedOdds, documents: LabelledDocuments) -> tuple[float, Array]:
+    """Return the mean AUC over orders of the folds, and the influence of each group in each order."""
+    n_reference = int((documents.labels == 0).sum())
+    repeats = [within_fold_auc(*repeat, n_reference) for repeat in zip(odds.log_odds.T, odds.folds.T, strict=True)]
+    influences = [np.bincount(documents.group, influence) for _, influence in repeats]
+    return float(np.mean([value for value, _ in repeats])), np.stack(influences, dtype=float)
 
 
 def minimum_detectable_auc(n_reference: int, n_candidate: int) -> float:
@@ -144,15 +150,21 @@ def _spread_by_chance(n_reference: int, n_candidate: int) -> float:
 
 
 def cross_fit_log_odds(
-    documents: LabelledDocuments, seed: int, score: Scorer = lambda *given: classify(*given).log_odds
+    documents: LabelledDocuments,
+    seed: int,
+    score: Scorer = lambda *given: classify(*given).log_odds,
+    strata: Integers | None = None,
 ) -> CrossFittedOdds:
-    """Score every document by a classifier that was trained on other groups; see the module."""
+    """Score every document by a classifier that was trained on other groups; see the module.
+
+    Documents of a stratum are spread over the folds evenly.
+    """
     rng = np.random.default_rng(seed)
     n_folds = max(2, min(FOLDS, min(documents.group_counts) // 2))
     first_scored = max(1, TRAINING_FOLDS * n_folds // FOLDS)
     odds, folds = [], []
     for _ in range(REPEATS if len(documents.labels) < MANY else 1):
-        fold = assign_folds(documents.group, documents.labels, n_folds, rng)
+        fold = assign_folds(documents.group, documents.labels, n_folds, rng, strata)
         log_odds = np.full(len(documents.labels), np.nan)
         for scored in range(first_scored, n_folds):
             log_odds[fold == scored] = score(documents, fold < scored, fold == scored, rng)
@@ -197,7 +209,7 @@ def within_fold_auc(log_odds: Array, folds: Integers, n_reference: int) -> tuple
     return float(value), (wins - value * pairs) / total
 
 
-def _interval(value: float, variance: float, sizes: tuple[int, int], confidence: float) -> tuple[float, float]:
+def interval_of_auc(value: float, variance: float, sizes: tuple[int, int], confidence: float) -> tuple[float, float]:
     """Return Wilson's interval of a proportion, for the number of documents that would give this variance."""
     spread = value * (1 - value)
     documents = min(spread / variance, sum(sizes)) if variance > 0 and spread > 0 else min(sizes)

@@ -23,7 +23,7 @@ from macroscope.statistics.bootstrap import bootstrap_sums
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.document_groups import Integers, group_labels, prompt_labels
-from macroscope.statistics.p_values import TIE
+from macroscope.statistics.max_t import critical_value, flip_signs, max_t_p_values, studentise
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
@@ -119,8 +119,8 @@ def estimate_curves(courses: Courses, measures: Sequence[str], resampling: Resam
     _, errors = _means(columns.sum(axis=0), len(columns))
     sums = bootstrap_sums(columns, resampling.resamples, np.random.default_rng(resampling.seed))
     shifts, errors_of_resamples = _means(sums, len(columns))
-    largest = _divide(shifts, np.maximum(errors_of_resamples, errors * SMALLEST_ERROR)).max(axis=1)
-    half = _critical_value(largest, resampling.confidence) * errors
+    largest = studentise(shifts, np.maximum(errors_of_resamples, errors * SMALLEST_ERROR)).max(axis=1)
+    half = critical_value(largest, resampling.confidence) * errors
     rows = zip(names, pooled, pooled - half, pooled + half, strict=True)
     return [Estimate(name, *map(float, numbers)) for name, *numbers in rows]
 
@@ -153,9 +153,9 @@ def compare_courses(
         if min(map(len, units)) < FEWEST:
             return undefined
         differences, errors, largest = _compare_between(units[0], units[1], draws, rng)
-    studentised = _divide(differences, errors)
-    half = _critical_value(largest, resampling.confidence) * errors
-    p_values = _p_values(studentised, largest)
+    studentised = studentise(differences, errors)
+    half = critical_value(largest, resampling.confidence) * errors
+    p_values = max_t_p_values(studentised, largest)
     names = [change_name(measure, tenth) for measure in measures for tenth in range(BEGINNING + 1, TENTHS + 1)]
     estimates = zip(names, differences, differences - half, differences + half, p_values, strict=True)
     test = Estimate(COURSE, float(studentised.max()), p_value=float(p_values.min()))
@@ -184,17 +184,7 @@ def _compare_within(
     differences = of_sides[1] - of_sides[0]
     n = len(differences)
     errors = differences.std(axis=0, ddof=1) / np.sqrt(n)
-    return differences.mean(axis=0), errors, _flip_signs(differences, draws, rng).max(axis=1)
-
-
-def _flip_signs(values: Array, draws: int, rng: np.random.Generator) -> Array:
-    """Return |sum| / its error of units x columns after random sign flips of units (draws x columns)."""
-    from macroscope.statistics.compiled_permutations import coin_sums  # compiled code: slow to import
-
-    n = len(values)
-    sums = 2 * coin_sums(values, draws, rng) - values.sum(axis=0)
-    variances = ((values**2).sum(axis=0) - sums**2 / n) * n / (n - 1)
-    return _divide(sums, np.sqrt(variances.clip(min=0)))
+    return differences.mean(axis=0), errors, flip_signs(differences, draws, rng).max(axis=1)
 
 
 def _compare_between(first: Array, second: Array, draws: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
@@ -208,7 +198,7 @@ def _compare_between(first: Array, second: Array, draws: int, rng: np.random.Gen
 
     permuted = Permutation(n).permuted_sums(columns[: n[0]], columns[n[0] :], draws, rng)
     differences, errors = compare(columns[: n[0]].sum(axis=0), columns[n[0] :].sum(axis=0))
-    return differences, errors, _divide(*compare(*permuted)).max(axis=1)
+    return differences, errors, studentise(*compare(*permuted)).max(axis=1)
 
 
 def _centre(units: Array) -> tuple[Array, Array]:
@@ -226,22 +216,3 @@ def _means(sums: Array, units: int) -> tuple[Array, Array]:
     mean = residual / size
     spread = squared - 2 * mean * product + mean**2 * squared_size
     return mean, np.sqrt(spread.clip(min=0) * units / (units - 1)) / size
-
-
-def _divide(differences: Array, errors: Array) -> Array:
-    """Return |difference| / error; 0 if nothing differs, and the largest number without an error."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(np.abs(differences) / errors, nan=0.0, posinf=np.finfo(float).max)
-
-
-def _p_values(studentised: Array, largest: Array) -> Array:
-    """Return the p-value of each studentised difference among the largest ones after random changes."""
-    reached = len(largest) - np.searchsorted(np.sort(largest), studentised * (1 - TIE))
-    return np.asarray((reached + 1) / (len(largest) + 1))
-
-
-def _critical_value(largest: Array, confidence: float) -> float:
-    """Return the largest studentised difference whose p-value is not below 1 - confidence; NaN if none can be."""
-    if 1 / (len(largest) + 1) >= 1 - confidence - TIE:
-        return UNDEFINED
-    return float(largest[_p_values(largest, largest) >= 1 - confidence - TIE].max(initial=0.0))

@@ -8,6 +8,7 @@ mean log odds of two samples of documents.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -53,6 +54,12 @@ class LabelledDocuments:
         """Return the numbers of groups with documents of the reference, and of the candidate."""
         first, second = (len(np.unique(self.group[self.labels == label])) for label in (0, 1))
         return first, second
+
+    def subset(self, chosen: Flags) -> "LabelledDocuments":
+        """Return the chosen documents; groups are numbered again."""
+        group = np.unique(self.group[chosen], return_inverse=True)[1]
+        bags = [counts[chosen] for counts in self.bags]
+        return replace(self, numbers=self.numbers[chosen], bags=bags, labels=self.labels[chosen], group=group)
 
     def without(self, numbers: Flags, words: Sequence[Flags]) -> "LabelledDocuments":
         """Return the documents without these numbers, and without these words of each bag."""
@@ -217,21 +224,27 @@ def reduce_features(numbers: Array) -> Array:
     return components
 
 
-def assign_folds(group: Integers, labels: Array, folds: int, rng: np.random.Generator) -> Integers:
+def assign_folds(
+    group: Integers, labels: Array, folds: int, rng: np.random.Generator, strata: Integers | None = None
+) -> Integers:
     """Assign groups to folds in random order, and return the fold of each document.
 
-    Groups of one sample and groups of both are dealt out separately.
+    Groups of one sample and groups of both are dealt out separately, and so are those of each stratum.
     """
     n_groups = int(group.max()) + 1
     is_in_sample = [np.bincount(group, labels == sample, minlength=n_groups) > 0 for sample in (0, 1)]
     dealt = np.zeros(n_groups, dtype=np.int64)
+    stratum = np.zeros(n_groups, dtype=np.int64)
+    if strata is not None:
+        stratum[group] = strata
     start = 0
-    for is_chosen in (
+    kinds = (
         is_in_sample[0] & is_in_sample[1],
         is_in_sample[0] & ~is_in_sample[1],
         is_in_sample[1] & ~is_in_sample[0],
-    ):
-        members = rng.permutation(np.flatnonzero(is_chosen))
+    )
+    for number, is_chosen in product(np.unique(stratum), kinds):
+        members = rng.permutation(np.flatnonzero(is_chosen & (stratum == number)))
         dealt[members] = (start + np.arange(len(members))) % folds
         start += len(members)
     return dealt[group]
