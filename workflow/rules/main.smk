@@ -136,5 +136,7 @@ onsuccess:
 onerror:
     failed = failed_jobs(workflow)
     if failed and "--logger" not in sys.argv:  # which told it before
-        print(f"Failed: {describe_failed(failed, keeps_logs=True)}", file=sys.stderr)
+        print(
+            f"Failed: {describe_failed(failed, keeps_logs=True)}", file=sys.stderr
+        )
     plan_second_pass()
