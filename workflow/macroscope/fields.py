@@ -16,6 +16,7 @@ Field = Literal[
     "id_field",
     "reference_field",
     "model_field",
+    "by",
     "separator",
     "dialogue",
     "join",
@@ -64,4 +65,5 @@ def as_option(name: str, value: str | None) -> str:
 def as_key(name: str, value: str | None) -> str:
     """Word a field as a key of a config."""
     key = f"fields.{name.removesuffix('_field')}" if name.endswith("_field") else name
+    key = "fields.label" if name == "by" else key
     return key if value is None else f"{key}: {value}"

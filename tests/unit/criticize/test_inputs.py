@@ -229,3 +229,52 @@ def test_every_other_name_is_said():
 def test_models_that_differ_in_case_are_not_named_after_a_folder(tmp_path):
     (tmp_path / "mine.jsonl").write_text("".join(f'{{"model": "{name}", "text": "A fox."}}\n' for name in "AaAb"))
     assert list(make_candidates([tmp_path / "mine.jsonl"], GivenFields(model="model"))) == ["A", "a-no2", "b"]
+
+
+def write_genres(path, records):
+    path.write_text(
+        "".join(json.dumps({"text": f"Text {n} of a mill."} | each) + "\n" for n, each in enumerate(records))
+    )
+    return path
+
+
+def test_labels_are_read_of_any_field(tmp_path):
+    genres = [["news"], "news ", 7, 7.0, True, None, "", float("nan"), *["stories"] * 12]
+    real = write_genres(tmp_path / "real.jsonl", [{"meta": {"genre": each}} for each in genres] + [{"meta": {}}])
+    mine = write_genres(tmp_path / "mine.jsonl", [{"meta": {"genre": "stories"}}] * 12)
+    profile, profiles, _ = profiled([real], [mine], label="meta.genre")
+    assert profile.labels == {"news": 2, "7": 2, "True": 1, "stories": 12}
+    config = implied_config(profile, profiles, choose(profile, profiles, []), 1)
+    assert [each["by"] for each in config["comparisons"]] == ["meta.genre"]
+    assert config["systems"]["mine"]["fields"] == config["corpora"]["reference"]["fields"] == {"label": "meta.genre"}
+    parse_config(config)
+
+
+def test_labels_may_be_those_of_the_same_prompts(tmp_path):
+    real = write_genres(tmp_path / "real.jsonl", [{"id": n, "genre": "news"} for n in range(12)])
+    mine = write_genres(tmp_path / "mine.jsonl", [{"id": n} for n in range(12)])
+    profile, profiles, _ = profiled([real], [mine], label="genre")
+    assert (profile.labels.total(), profiles[0].labels.total()) == (12, 0)
+
+
+@pytest.mark.parametrize(
+    ("real", "mine", "message"),
+    [
+        ([{"genre": "a"}] * 12, [{"kind": "a"}] * 12, "mine: no text has a label in the field 'genre'"),
+        (
+            [{"kind": "a"}] * 12,
+            [{"kind": "a"}] * 12,
+            r"mine.jsonl: no field 'genre'; .*fields of .*'text' 100%, 'kind' 100%",
+        ),
+        (
+            [{"genre": str(n)} for n in range(12)],
+            [{"genre": "1"}] * 12,
+            r"no label .* 10 texts on each side \(12 labels",
+        ),
+        ([{"genre": ["a", "b"]}] * 12, [{"genre": "a"}] * 12, r"line 1: 'label' is a list; .*NAME\[0\]"),
+    ],
+)
+def test_fields_that_give_no_labels_are_refused(tmp_path, real, mine, message):
+    paths = [write_genres(tmp_path / f"{name}.jsonl", given) for name, given in (("real", real), ("mine", mine))]
+    with pytest.raises(MacroscopeError, match=message):
+        profiled(paths[:1], paths[1:], label="genre")

@@ -105,3 +105,11 @@ def test_a_kept_reference_needs_the_end_of_its_name(tmp_path, real):
 def test_nothing_to_keep_is_said_before_any_job(tmp_path, real):
     with pytest.raises(MacroscopeError, match="nothing is left to keep: strings compares words"):
         build_reference([real], tmp_path / "stories.reference", GivenFields(), ["strings"], {})
+
+
+def test_a_kept_reference_without_labels_is_not_compared_by_label(tmp_path, real, kept):
+    mine = write_texts(tmp_path / "mine.jsonl", 40, label="mill")
+    profile, profiles = run.profile_collections([kept], [mine], GivenFields(label="label"))
+    choice = choose(profile, profiles, ["tendencies"])
+    with pytest.raises(MacroscopeError, match=r"stories.reference: it has no labels; .* ⟨by=label⟩"):
+        run.implied_config(profile, profiles, choice, 1)

@@ -73,7 +73,7 @@ def test_cycles_of_stages_terminate():
 
 def test_shared_stages_belong_to_every_critic():
     scoring = Critic("options:Toy", {"project": STAGES["project"], "score": Stage("a:score", inputs="latents prior")})
-    assert set(CRITIC.all_stages) == {*STAGES, "two_sample_test", "compare_pairs", "measure_power", "gather"}
+    assert set(CRITIC.all_stages) == {*STAGES, *SHARED_STAGES} - {"compare_scores"}
     assert set(scoring.all_stages) == {"project", "score", *SHARED_STAGES}
     plugin = Plugin("toy", "toys", CRITIC)
     assert plugin.stage("gather") is SHARED_STAGES["gather"]
@@ -83,7 +83,7 @@ def test_shared_stages_belong_to_every_critic():
 
 def test_shared_stages_sign_with_the_options_of_the_numbers_that_they_read():
     both = Critic("options:Toy", STAGES | {"score": Stage("a:score", inputs="latents", options="mode")}, plan=PLAN)
-    of_comparison = dict.fromkeys(("two_sample_test", "compare_pairs", "measure_power"), "compare")
+    of_comparison = dict.fromkeys(("two_sample_test", "compare_labels", "compare_pairs", "measure_power"), "compare")
     expected = {"compare_scores": "score", **of_comparison, "gather": "gather"}
     assert {name: both.signed_stage(name) for name in SHARED_STAGES} == expected
     assert both.signed_stage("project") == "project"

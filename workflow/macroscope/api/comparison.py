@@ -64,6 +64,7 @@ def compare(
     device: Device = "auto",
     language: str | None = None,
     matched_length: bool = False,
+    by: str | None = None,
     seed: int = 1,
     n_jobs: int | None = None,
     progress: bool = True,
@@ -109,6 +110,8 @@ def compare(
         Code of the language of the texts (ISO 639-1). Default: it is recognized.
     matched_length
         Whether to compare at matched length, too: texts of the longer side are cut after a sentence.
+    by
+        Field of a label, such as a genre: texts are compared within each label, too (`Comparison.by_label`).
     seed
         Seed of everything that is random.
     n_jobs
@@ -143,7 +146,7 @@ def compare(
         options = given_options(named, encoder, critics if isinstance(critics, Mapping) else None)
         fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)
         flags = (straighten_typography, join, keep_wrappers, detokenize, not isinstance(candidates, Mapping))
-        given = GivenFields(*fields, *flags, dialogue)
+        given = GivenFields(*fields, *flags, dialogue, by)
         with nullcontext() if progress else without_progress():
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
         plan = run_plan(plan, folder, cores, device, _tables, _Bar("compare", progress), keeps_logs=keep is not None)

@@ -23,6 +23,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
 from macroscope.gaps import SKIPPED, Gap, describe_gaps
 from macroscope.options import CONTROL
+from macroscope.reporting.by_label import read_label_table
 from macroscope.reporting.course import course_table
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.formats import to_latex
@@ -152,6 +153,16 @@ class Comparison:
         `p_adjusted` tests it, adjusted for all tenths, measures and critics. Empty if all texts are too short.
         """
         return course_table(self.statistics)
+
+    @cached_property
+    def by_label(self) -> pd.DataFrame:
+        """The detectability by label (`by` of `macroscope.compare`): a row per label, system and critic.
+
+        The columns are those of `detectability`, and `label`, `p_adjusted` (over all labels and critics of the system)
+        and `contrast`: the detectability minus the mean of the other labels, with an interval that holds for all labels
+        at once, and `contrast_p_adjusted`. A label with too few texts has a `reason`. Empty without `by`.
+        """
+        return read_label_table(self._tables)
 
     @cached_property
     def warnings(self) -> pd.DataFrame:

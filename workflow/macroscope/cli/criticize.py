@@ -1,6 +1,7 @@
 """`macroscope criticize`: compare your texts with real ones, in one command."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from macroscope.cli.flags import (
+    By,
     Candidates,
     Cores,
     Critics,
@@ -55,6 +57,7 @@ def criticize(
         bool,
         typer.Option("--matched-length", help="Compare at matched length, too: texts of the longer side are cut."),
     ] = False,
+    by: By = None,
     sensitivity: Annotated[
         Path | None,
         typer.Option(
@@ -99,7 +102,7 @@ def criticize(
     options = given_options(critic or [], encoder)
     paths = store_standard_input([*candidate, *(reference or [])], output)
     candidate, real = paths[: len(candidate)], paths[len(candidate) :]
-    profile, profiles = run.profile_collections(real, candidate, given)
+    profile, profiles = run.profile_collections(real, candidate, replace(given, label=by))
     if without_texts:
         profile, profiles = without_ids(profile), [without_ids(each) for each in profiles]
     chosen_language = choose_language(profile.languages, language)
@@ -188,6 +191,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.gaps import SKIPPED, describe_missing
+    from macroscope.reporting.by_label import read_label_table, render_labels, show_labels
     from macroscope.reporting.reasons import read_reasons, render_reasons
     from macroscope.reporting.scorecard import build_scorecards, read_scorecard
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
@@ -207,6 +211,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     if answer is not None:
         answer["notes"] += notes
         answer |= {"scorecard": records_of(scorecard), "reasons": records_of(reasons)}
+        answer |= {"by_label": records_of(read_label_table(tables))}
         answer |= {"warnings": records_of(read_warnings(tables))}
         answer["missing"] = [entry.record for entry in missing]
         print_json({"summary": summary} | answer | {name.lower(): str(path) for name, path in places.items()})
@@ -215,7 +220,8 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         judges = (scorecard["verdict"] != SKIPPED).groupby(scorecard["critic"]).transform("any")
         scorecards = list(build_scorecards(scorecard[judges]))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
-        for sentence in filter(None, [render_reasons(reasons), *notes, *list_warnings(tables, missing)]):
+        by_label = render_labels(show_labels(results, read_statistics(tables), tables))
+        for sentence in filter(None, [*by_label, render_reasons(reasons), *notes, *list_warnings(tables, missing)]):
             print(f"\n{sentence}")
         print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))
         if missing:

@@ -186,6 +186,13 @@ Critics = Annotated[
 ]
 FINISHED_RUN = typer.Option(metavar="FOLDER", help="Folder of a finished run, results/<run>.")
 CorpusOfRun = Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")]
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Field of a label, such as a genre: texts are compared by label as well.",
+    ),
+]
 Cores = Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.", callback=require_cores)]
 
 

@@ -1,11 +1,12 @@
 """`macroscope reference <verb>`: a file with what critics need of real texts, without the texts."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from macroscope.cli.flags import Cores, Critics, DeviceFlag, Encoder, Language, Seed, reads_one_side
+from macroscope.cli.flags import By, Cores, Critics, DeviceFlag, Encoder, Language, Seed, reads_one_side
 from macroscope.cli.verbs import Verbs
 from macroscope.printing import Json, print_json
 
@@ -41,6 +42,7 @@ def build(
             " the file.",
         ),
     ] = False,
+    by: By = None,
     seed: Seed = 1,
     cores: Cores = "all",
     json: Json = False,
@@ -57,7 +59,7 @@ def build(
     kept = build_reference(
         real,
         output,
-        given,
+        replace(given, label=by),
         critic or [],
         given_options(critic or [], encoder),
         language=language,

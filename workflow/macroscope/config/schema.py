@@ -75,6 +75,12 @@ class Comparison(Options):
         description="Compare the systems with real text at matched length as well: texts of the longer side are cut"
         " after a sentence, so that both have the same distribution of lengths.",
     )
+    by: str | None = Field(
+        None,
+        min_length=1,
+        description="What the labels of documents are, such as genre: compare the systems with real text within each"
+        " label as well, and test whether labels differ. Default: labels do not count.",
+    )
 
 
 Critics = create_model(

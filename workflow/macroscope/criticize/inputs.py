@@ -40,6 +40,8 @@ class GivenFields:
         Field of the text of the reference.
     model
         Field of the model, by which the texts of a candidate's file are several candidates.
+    label
+        Field of the label, by which texts are compared.
     separator
         Separator of the texts of text files, which have no fields.
     straighten_typography, join, keep_wrappers, detokenize, dialogue
@@ -60,6 +62,7 @@ class GivenFields:
     detokenize: bool = False
     split_models: bool = True
     dialogue: str | None = None
+    label: str | None = None
 
     def select(self, authors: Side, distinct: bool = False, **names: str | None) -> Selection:
         """Return the texts of some authors, in fields of these names."""
@@ -95,11 +98,11 @@ def make_reference(reference: Sequence[Path], candidates: Sequence[Path], given:
         If no reference is given, and a candidate's file has no texts of people that are known.
     """
     files = list(reference) or list(candidates)
-    names = {"prompt": given.prompt, "id": given.id}
+    names = {"prompt": given.prompt, "id": given.id, "label": _field_of_label(files, candidates, given)}
     if reference:
         names["text"] = given.reference or given.text
         # The files of a reference may be in another layout.
-        is_required = {"text": given.reference is not None}
+        is_required = {"text": given.reference is not None, "label": True}
         names = {
             what: name
             for what, name in names.items()
@@ -129,18 +132,41 @@ def make_texts(files: Sequence[Path], given: GivenFields, authors: Side) -> Inpu
     return Input(files, given.select(authors, text=given.text, prompt=given.prompt, id=given.id))
 
 
-def make_candidates(candidates: Sequence[Path], given: GivenFields) -> dict[str, Input]:
+def _field_of_label(files: Sequence[Path], others: Sequence[Path], given: GivenFields) -> str | None:
+    """Return the field of the label in files; None if only others have it, whose texts may have the same prompts."""
+    is_there, is_elsewhere = (
+        given.label is not None and bool(paths) and all(has_field(path, given.label) for path in paths)
+        for paths in (files, others)
+    )
+    return None if is_elsewhere and not is_there else given.label
+
+
+def make_candidates(candidates: Sequence[Path], given: GivenFields, reference: Sequence[Path] = ()) -> dict[str, Input]:
     """Return the candidates by name: that of their file, or of their model, if it has texts of several.
+
+    Parameters
+    ----------
+    reference
+        Files of the real texts, which may have the labels of both.
 
     Raises
     ------
     MacroscopeError
         If a file names no model in the field that the user gave.
     """
-    selection = given.select("models", text=given.text, prompt=given.prompt, id=given.id, model=given.model)
+    names_of_fields: dict[str, str | None] = {
+        "text": given.text,
+        "prompt": given.prompt,
+        "id": given.id,
+        "model": given.model,
+    }
+    selections = [
+        given.select("models", False, label=_field_of_label([path], reference, given), **names_of_fields)
+        for path in candidates
+    ]
     called = [
         (path if model is None else Path(model), Input([path], replace(selection, only_model=model)))
-        for path in candidates
+        for path, selection in zip(candidates, selections, strict=True)
         for model in (_list_models(path, selection) if given.model or given.split_models else [None])
     ]
     names = names_of_candidates([path for path, _ in called])

@@ -100,7 +100,7 @@ def build_reference(
         )
         outputs = _outputs(plan)
         latents = {plan.critics.place("latents", name, corpus=CORPUS, system=CONTROL) for name in word_by_word}
-        write_kept(output, folder, outputs, description, passages, latents & outputs.keys())
+        write_kept(output, folder, outputs, description, passages, latents & outputs.keys(), given.label is not None)
     return read_kept(output)
 
 
@@ -120,17 +120,18 @@ def describe_reference(kept: KeptReference) -> dict[str, str]:
         "critics": ", ".join(header["critics"]),
         "left out": "; ".join(f"{name}: {why}" for name, why in header["left_out"].items()) or "none",
         "seed": str(header["seed"]),
-        "reveals": "; ".join(_list_revealed(header["critics"])),
+        "reveals": "; ".join(_list_revealed(header["critics"], header["corpus"].get("fields", {}).get("label"))),
         **header["about"],
         "macroscope": header["macroscope"],
         "digest": kept.digest,
     }
 
 
-def _list_revealed(names: Sequence[str]) -> list[str]:
+def _list_revealed(names: Sequence[str], label: str | None) -> list[str]:
     """Return what a kept reference shows of its texts, of all critics and of each."""
     plugins = critics()
     by_critic = [
         f"{name}: {plugins[name].data.reveals}" for name in names if name in plugins and plugins[name].data.reveals
     ]
-    return ["lengths and languages; whether a text, an id or a prompt that you know is among them", *by_critic]
+    labels = [f"labels of the texts: {label}"] if label else []
+    return ["lengths and languages; whether a text, an id or a prompt that you know is among them", *labels, *by_critic]

@@ -31,6 +31,7 @@ from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL, require_usable
 from macroscope.plan import Plan
 from macroscope.readers.reading import KEPT_SUFFIX
+from macroscope.statistics.by_label import FEWEST
 from macroscope.tables import write_csv
 
 RUN = "criticism"
@@ -60,6 +61,10 @@ def implied_config(
     """
     wrapped = {each.name: each.given_away_by for each in candidates if each.given_away_by}
     kept = find_kept(reference.files)
+    selections = (each.selection for each in (reference, *candidates))
+    by = next(filter(None, (selection.fields.label for selection in selections)), None)
+    if kept is not None and by is not None and "label" not in kept.header["corpus"].get("fields", {}):
+        raise UsageError(f"{kept.path}: it has no labels; leave ⟨by⟩ out, or build it again with ⟨by={by}⟩")
     if kept is not None and matched_length:
         raise UsageError(f"{kept.path}: it has no texts to cut; leave ⟨matched_length⟩ out, or give the real texts")
     corpus = kept.header["corpus"] if kept else _corpus_options(choice, language)
@@ -86,6 +91,7 @@ def implied_config(
                 "systems": names,
                 "critics": list(chosen),
                 **({"matched_length": True} if matched_length else {}),
+                **({"by": by} if by is not None else {}),
             }
             for chosen, names in choice.comparisons(list(systems)).items()
         ],
@@ -129,17 +135,44 @@ def profile_collections(
     for path in (*reference, *candidates):
         _require_usable(path)
     given = given or GivenFields()
-    called = make_candidates(candidates, given)
-    if len(reference) == 1 and is_kept(reference[0]):
+    is_given_kept = len(reference) == 1 and is_kept(reference[0])
+    called = make_candidates(candidates, given, () if is_given_kept else reference)
+    if is_given_kept:
         profile = read_profile(reference[0])
     else:
         real = make_reference(reference, candidates, given)
         profile = profile_texts(CORPUS, real.files, (VALID_SHARE, TEST_SHARE), real.selection)
     profiles = [profile_texts(name, each.files, selection=each.selection) for name, each in called.items()]
+    if given.label is not None:
+        _require_labels(given.label, profile, profiles)
     return profile, [
         replace(each, wrappers=find_wrappers(profile.excerpts, each.excerpts, profile.surroundings))
         for each in profiles
     ]
+
+
+def _require_labels(field: str, reference: Profile, candidates: Sequence[Profile]) -> None:
+    """Check that texts of both sides may have the same labels, by their records or by prompts that both have.
+
+    Raises
+    ------
+    MacroscopeError
+        If they cannot.
+    """
+    for each in candidates or [reference]:
+        lacking = [profile for profile in (reference, each) if not profile.labels]
+        if len(lacking) == 2 or (lacking and set(reference.prompts).isdisjoint(each.prompts)):
+            raise MacroscopeError(
+                f"{lacking[0].name}: no text has a label in the field {field!r}, or the prompt of one that has; give"
+                " ⟨by⟩ a field of both sides"
+            )
+        counts = [min(number, each.labels[label]) for label, number in reference.labels.items()]
+        if not lacking and find_kept(reference.files) is None and max(counts) < FEWEST:
+            raise MacroscopeError(
+                f"{each.name}: no label in the field {field!r} is that of {FEWEST} texts on each side"
+                f" ({len(reference.labels):,} labels of real texts, {len(each.labels):,} here); give ⟨by⟩ a field with"
+                " fewer values, such as a genre"
+            )
 
 
 def require_output(output: Path) -> Path:

@@ -59,6 +59,12 @@ SHARED_STAGES = {
         minutes=120,
         version=2,
     ),
+    "compare_labels": Stage(
+        "macroscope.critics.two_sample_test:compare_labels",
+        inputs=f"all_texts all_latents all_scores {_OF_SYSTEMS} systems resampling",
+        megabytes=4000,
+        minutes=120,
+    ),
     "compare_pairs": Stage(
         "macroscope.critics.pairs:compare_pairs",
         inputs=f"all_latents all_scores all_statistics {_OF_SYSTEMS} systems pairs resampling",
@@ -316,7 +322,7 @@ class Critic:
 
     def signed_stage(self, stage: str) -> str:
         """Return the stage whose options sign what `stage` writes."""
-        if stage in ("two_sample_test", "compare_pairs", "measure_power"):
+        if stage in ("two_sample_test", "compare_labels", "compare_pairs", "measure_power"):
             return self.last()
         return "score" if stage == "compare_scores" else stage
 

@@ -10,10 +10,12 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import order_by_id, read_features
+from macroscope.document_keys import shared_id
 from macroscope.files import atomic
 from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.registry import Plugin
 from macroscope.stages import load
+from macroscope.statistics.by_label import compare_by_label
 from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
 from macroscope.statistics.decisive_features import find_decisive_features
 from macroscope.statistics.document_features import DocumentFeatures
@@ -26,7 +28,7 @@ from macroscope.statistics.power import (
     align,
     measure_power,
 )
-from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
+from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, sized_row, tidy_table, write_tidy
 from macroscope.tables import write_csv
 
 FEATURE = "feature"
@@ -145,6 +147,57 @@ def _rows(
         lambda _: f"fewer than {FEWEST_DOCUMENTS} judged documents in a collection, or all of them in one group",
     )
     return table.assign(**{FEATURE: [feature for feature, _ in named]})
+
+
+def compare_labels(
+    all_texts: Sequence[Path],
+    all_latents: Sequence[Path],
+    all_scores: Sequence[Path],
+    output: Path,
+    *,
+    critic: str,
+    systems: Sequence[str],
+    corpus: str,
+    signature: str,
+    resampling: Resampling,
+) -> None:
+    """Run the stage `compare_labels`: test every system's documents against the control's within each label.
+
+    The statistics are those of `statistics.by_label`; the label is in the column `FEATURE`.
+
+    Parameters
+    ----------
+    all_texts, all_latents, all_scores
+        Texts, and output files of the critic, of all systems in the order of `systems`; no scores without a prior.
+    """
+    plugin, files = get_critic(critic), group_files(systems, all_latents, all_scores)
+    texts = dict(zip(systems, all_texts, strict=True))
+
+    def read(system: str) -> tuple[DocumentFeatures, list[str | None]]:
+        features = read_features(plugin, files[system].latents, files[system].scores, resampling.seed)
+        table = pd.read_parquet(texts[system], columns=["id", "label"])
+        labels = dict(zip(table["id"], table["label"], strict=True))
+        return features, [labels.get(shared_id(name), labels.get(name)) for name in features.keys["id"]]
+
+    reference, labels = read(CONTROL)
+    tables = []
+    for system in systems:
+        if system == CONTROL:
+            continue
+        candidate, of_candidate = read(system)
+        rows = compare_by_label(
+            (reference, candidate),
+            (labels, of_candidate),
+            resampling.confidence,
+            resampling.permutations,
+            resampling.seed,
+        )
+        table = pd.DataFrame([sized_row(row.estimate, row.sizes) | {"reason": row.reason} for row in rows])
+        pairing = find_pairs(reference.keys, candidate.keys, system)
+        about = {"corpus": corpus, "system": system, "critic": critic, "signature": signature}
+        tidy = tidy_table(table, resampling=resampling, pairing=pairing, **about)
+        tables.append(tidy.assign(**{FEATURE: [row.label for row in rows]}))
+    write_tidy(pd.concat(tables, ignore_index=True), output)
 
 
 def _subsample(features: DocumentFeatures, seed: int) -> DocumentFeatures:

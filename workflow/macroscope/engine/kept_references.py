@@ -156,6 +156,7 @@ def write_kept(
     about: Mapping[str, Any],
     passages: Passages,
     with_words: Collection[str] = (),
+    keeps_labels: bool = False,
 ) -> None:
     """Write a kept reference.
 
@@ -171,6 +172,8 @@ def write_kept(
         Passages of the texts, none of which may be in it.
     with_words
         Outputs that keep the words of the texts.
+    keeps_labels
+        Whether the labels of the texts are kept.
 
     Raises
     ------
@@ -179,7 +182,8 @@ def write_kept(
     """
     with TemporaryDirectory() as scratch, atomic(path) as temporary:
         for output in outputs:
-            redact(folder / output, Path(scratch) / output, ("text", "opening") if output in with_words else ())
+            columns = ("text", "opening") if output in with_words else ("label",) if keeps_labels else ()
+            redact(folder / output, Path(scratch) / output, columns)
         (Path(scratch) / _HEADER).write_text(to_json({"format": FORMAT, **about, "outputs": outputs}), encoding="utf-8")
         files = sorted(file for file in Path(scratch).rglob("*") if file.is_file())
         for file in files:

@@ -55,17 +55,18 @@ def redact(source: Path, target: Path, keep: Iterable[str] = ()) -> None:
         change(source, target, frozenset(keep))
 
 
-def redact_document(document: Document) -> Document:
-    """Return a document with nothing but its keys and its split."""
-    key = pseudonym_of_key(document.opening) or None
-    return Document(pseudonym_of_id(document.id), document.split, None, (Section(None, ""),), prompt=key)
+def redact_document(document: Document, keeps_label: bool) -> Document:
+    """Return a document with nothing but its keys, its split, and perhaps its label."""
+    key, label = pseudonym_of_key(document.opening) or None, document.label if keeps_label else None
+    return Document(pseudonym_of_id(document.id), document.split, None, (Section(None, ""),), label=label, prompt=key)
 
 
 def _redact_parquet(source: Path, target: Path, keep: frozenset[str]) -> None:
     file = pq.ParquetFile(source)
     schema = file.schema_arrow
     if schema.names == SCHEMA.names:
-        write_documents(target, map(redact_document, read_documents(source)), read_provenance(source))
+        documents = (redact_document(each, "label" in keep) for each in read_documents(source))
+        write_documents(target, documents, read_provenance(source))
         return
     of_schema = schema.metadata or {}
     metadata = {key: _redact_metadata(value) for key, value in _metadata_of(file).items()}

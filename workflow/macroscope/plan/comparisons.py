@@ -124,6 +124,12 @@ class Comparisons:
         return {chapter: list(systems) for chapter, systems in matched.items()}
 
     @cached_property
+    def labelled(self) -> list[tuple[str, str]]:
+        """Return every (critic, corpus) whose systems are compared by label."""
+        compared = {(critic, each.corpus) for each in self.config.comparisons if each.by for critic in each.critics}
+        return [key for key, systems in self.chapters.items() if key in compared and {*systems} - {CONTROL}]
+
+    @cached_property
     def unmatched(self) -> list[Gap]:
         """Return why critics compare no texts at matched length, if the config wants that."""
         return [

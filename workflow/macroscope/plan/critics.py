@@ -41,6 +41,7 @@ OUTPUTS = MAKES | {
     "attribute": "attributions",
     "course": "course",
     "two_sample_test": "two_sample_test",
+    "compare_labels": "by_label",
     "compare_pairs": "pairs",
     "measure_power": "power",
     "gather": "latents",
@@ -48,7 +49,7 @@ OUTPUTS = MAKES | {
 """Stage -> name of its output in `PLACES`."""
 _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statistics.tidy"]}
 """Stage -> further modules that compute for it."""
-_OF_DOCUMENTS = ("two_sample_test", "compare_pairs", "measure_power")
+_OF_DOCUMENTS = ("two_sample_test", "compare_labels", "compare_pairs", "measure_power")
 """Stages that read a critic's features of single documents."""
 _OF_TESTED = ("two_sample_test", "course")
 """Stages that compare texts at matched length, too."""

@@ -34,6 +34,7 @@ PLACES = {
     "statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.csv",
     "two_sample_test": "results/<run>/statistics/{critic}/{corpus}.two_sample_test.csv",
     "course": "results/<run>/statistics/{critic}/{corpus}.course.csv",
+    "by_label": "results/<run>/statistics/{critic}/{corpus}.by_label.csv",
     "pairs": "results/<run>/statistics/{critic}/{corpus}.pairs.csv",
     "power": "results/<run>/statistics/{critic}/{corpus}.power.csv",
     "score_statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.scores.csv",

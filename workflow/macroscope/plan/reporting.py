@@ -243,6 +243,8 @@ class ReportingPlan:
         for (critic, corpus), systems in self.critics.chapters.items():
             if systems and self.critics.declared(critic).course is not None:
                 yield self.critics.place("course", critic, corpus=corpus)
+        for critic, corpus in self.critics.labelled:
+            yield self.critics.place("by_label", critic, corpus=corpus)
 
     def shown_modules(self) -> list[str]:
         return sorted(

@@ -15,7 +15,7 @@ from macroscope.readers.containers.rows import Rows
 from macroscope.readers.containers.tables import known_names
 from macroscope.readers.dialogues import WHOLE, group_messages, list_speakers, with_turns
 from macroscope.readers.formats import find_formats, list_chats
-from macroscope.readers.formats.declaration import Answer, Fields, Format, as_id, as_name, one_of_each
+from macroscope.readers.formats.declaration import Answer, Fields, Format, as_id, as_label, as_name, one_of_each
 from macroscope.readers.formats.table import CHAT, DOCUMENTS
 from macroscope.readers.messages import transcript_of
 from macroscope.readers.paths import MissingField, find_texts, fitting_names, look_up, number_pattern
@@ -30,6 +30,7 @@ _NO_ANSWERS = frozenset(
     ("prompt", "prompts", "instruction", "question", "input", "inputs", "system", "context", "memory")
 )
 """Names of fields that hold what a text answers."""
+_NOTHING = object()
 TEXT_FILES = "text files"
 GIVEN = "records"
 """Names of the formats that are not declared: whole files, and records whose field of the text the user named."""
@@ -196,8 +197,10 @@ def _examine(path: Path, rows: Rows, selection: Selection) -> Layout:
     if given_text is None:
         remarks += [*_rivals(formats, sample), *_longer_fields(sample, fmt, answers)]
     given = "".join(selection.fields.given().values())
-    is_path = any(mark in given for mark in (".", "[]", "*"))  # or it is a part of the name of a column
+    is_path = any(mark in given for mark in (".", "[", "*"))  # or it is a part of the name of a column
     wanted = None if is_path or any("*" in name for name in fmt.top_fields) else fmt.top_fields
+    if wanted is not None and selection.fields.label is not None:
+        wanted |= {selection.fields.label}
     described = fmt.describe(sample) + selection.describe(has_sides) if sample else EMPTY
     return Layout(path, rows, fmt, wanted, shares, len(sample), described, remarks, has_sides)
 
@@ -250,11 +253,14 @@ def _sample(rows: Rows) -> list[dict[str, Any]]:
 
 
 def _has(row: Fields, name: str) -> bool:
+    return _look_up_if_any(row, name, _NOTHING) is not _NOTHING
+
+
+def _look_up_if_any(row: Fields, name: str, default: Any = None) -> Any:
     try:
-        look_up(row, name)
+        return look_up(row, name)
     except MissingField:
-        return False
-    return True
+        return default
 
 
 def _format_of_field(name: str, join: bool) -> Format:
@@ -282,6 +288,7 @@ def _with_fields(fmt: Format, selection: Selection) -> Format:
         return fmt
 
     convert: dict[str, Callable[[Any], Any]] = {"prompt": transcript_of, "id": as_id, "model": as_name}
+    label = names.pop("label", None)
 
     def answers(record: Fields) -> Iterator[Answer]:
         texts = list(fmt.answers(record))
@@ -289,7 +296,10 @@ def _with_fields(fmt: Format, selection: Selection) -> Format:
             yield from texts
             return
         values = {what: one_of_each(look_up(record, name), len(texts)) for what, name in names.items()}
+        labels = one_of_each(_look_up_if_any(record, label), len(texts)) if label else []
         for number, answer in enumerate(texts):
+            if label:
+                answer = replace(answer, fields={**answer.fields, "label": as_label(labels[number])})
             yield replace(answer, **{what: convert[what](each[number]) for what, each in values.items()})
 
     return replace(

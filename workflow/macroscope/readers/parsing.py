@@ -179,7 +179,10 @@ def _string_or_number(record: Record, name: str) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number")
+        raise MacroscopeError(
+            f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number (of a list,"
+            " an item: NAME[0])"
+        )
     if len(text := str(value)) > LONGEST_ID:
         raise MacroscopeError(f"{record.where}: '{name}' has {len(text):,} characters; give at most {LONGEST_ID:,}")
     return text

@@ -29,6 +29,9 @@ class FieldNames(Options):
         min_length=1,
         description="Field of the name of the model that wrote the text; default: as the format says.",
     )
+    label: str | None = Field(
+        None, min_length=1, description="Field of the label, such as a genre; default: `label`. Texts may lack it."
+    )
 
     def given(self) -> dict[str, str]:
         """Return the names that are given, by what they hold."""

@@ -14,6 +14,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
 from macroscope.gaps import ADVICE, read_missing
 from macroscope.options import READABLE_NAMES
+from macroscope.reporting.by_label import show_labels
 from macroscope.reporting.chapters import (
     Chapter,
     Contribution,
@@ -34,7 +35,7 @@ from macroscope.reporting.evidence import Evidence, find_evidence
 from macroscope.reporting.headline import read_headline
 from macroscope.reporting.html_blocks import Captions, system_page
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
-from macroscope.reporting.pages import make_environment
+from macroscope.reporting.pages import html_table, make_environment
 from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
 from macroscope.reporting.reasons import describe_reasons, read_reasons
 from macroscope.reporting.scorecard import (
@@ -53,6 +54,7 @@ from macroscope.reporting.summary import summarise_corpora
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.tables import is_simulated
 from macroscope.runs.results import Results, read_statistics
+from macroscope.statistics.by_label import FEWEST
 from macroscope.statistics.conformal import FALSE_FLAGS
 
 MOST_NAMED = 12
@@ -112,6 +114,11 @@ def write_report(
     ]
     environment = _environment(results, chapters, scorecards)
     environment.globals["reasons"] = describe_reasons(read_reasons(tables))
+    environment.globals["labels"] = {
+        key: (view, html_table(view.table.rename_axis(view.by).reset_index()))
+        for key, view in show_labels(results, statistics, tables).items()
+    }
+    environment.globals["caption_of_labels"] = captions.html("by_label", fewest=FEWEST)
     with atomic(pages) as folder:
         folder.mkdir()
         for chapter in chapters:

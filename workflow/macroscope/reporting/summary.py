@@ -8,6 +8,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.gaps import UNUSABLE, Gap
 from macroscope.phrases import choose_form, group_names, list_names
+from macroscope.reporting.by_label import MOST_SHOWN, show_labels
 from macroscope.reporting.course import course_table, summarise_courses
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
@@ -71,12 +72,14 @@ def summarise_corpora(results: Results, scorecard: pd.DataFrame, statistics: pd.
 
 
 def list_notes(results: Results, tables: Path) -> list[str]:
-    """Return sentences about the numbers of a run: at matched length, damages that would have been found, courses."""
-    scorecard, courses = read_scorecard(tables), course_table(read_statistics(tables))
+    """Return sentences about a run's numbers: at matched length, damages that would be found, courses, labels."""
+    statistics, scorecard = read_statistics(tables), read_scorecard(tables)
+    courses, views = course_table(statistics), show_labels(results, statistics, tables)
     return [
         *describe_lengths(read_matched_lengths(tables), scorecard, results.unmatched),
         *cite_sensitivity(results.config.cited_sensitivity, scorecard),
         *summarise_courses(courses, results.contents.pairs),
+        *dict.fromkeys(note for view in [*views.values()][:MOST_SHOWN] for note in view.sentences),
     ]
 
 

@@ -16,7 +16,7 @@ from macroscope.documents import Provenance
 from macroscope.files import atomic
 from macroscope.gaps import write_missing
 from macroscope.options import Resampling
-from macroscope.reporting import human_documents, matched_length, reasons, scorecard
+from macroscope.reporting import by_label, human_documents, matched_length, reasons, scorecard
 from macroscope.reporting.critic_stages import read_findings, report_items
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate, to_latex
 from macroscope.reporting.headline import ChapterKey, display_headline, find_unusable, headline_table, latent_measure
@@ -79,6 +79,8 @@ def write_tables(config: Path, contents: Path, output: Path) -> None:
         Corpus x system x critic: detectability of single documents, and the verdict; or the reason why there is none.
     reasons.csv
         What decided each verdict *unlike*: features, their shares, and the detectability without them.
+    by_label.csv
+        Detectability by label, and contrasts of labels, if the config requests comparisons by label.
     matched_length.csv
         Texts and words that are cut for comparisons at matched length, and detectability by length alone, if the config
         requests such comparisons.
@@ -138,6 +140,7 @@ def write_tables(config: Path, contents: Path, output: Path) -> None:
             "dropped.csv": dropped_table(results),
         }
         if_any = {
+            by_label.FILE: by_label.label_table(statistics, cells, results.config.statistics.margin),
             reasons.FILE: reasons_table(cells, statistics, items),
             matched_length.FILE: matched_lengths_table(results, statistics),
             PAIRS: pairs_table(results),

@@ -14,6 +14,7 @@ from macroscope.errors import MacroscopeError
 SHARED_STATISTICS = (
     "macroscope.statistics.classifier_two_sample_test:STATISTICS",
     "macroscope.statistics.joint_test:STATISTICS",
+    "macroscope.statistics.by_label:STATISTICS",
     "macroscope.statistics.courses:STATISTICS",
     "macroscope.statistics.decisive_features:STATISTICS",
 )

@@ -268,6 +268,15 @@ def as_id(value: Any) -> str | int | None:
     return value if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
 
 
+def as_label(value: Any) -> Any:
+    """Return a label as a string: the only item of a list, a number as it is read; None for white space and NaN."""
+    if isinstance(value, list) and len(value) == 1:
+        return as_label(value[0])
+    if isinstance(value, float) and (value.is_integer() or value != value):
+        value = int(value) if value == value else ""
+    return str(value).strip() or None if isinstance(value, str | int | float) else value
+
+
 def as_name(value: Any) -> str | None:
     """Return the name of a model: a string, a whole number, the only item of a list, an object's id; else None."""
     if isinstance(value, list) and len(value) == 1:
