@@ -71,16 +71,9 @@ class Comparison(Options):
         " all = every pair.",
     )
     matched_length: bool = Field(
-        False,
-        description="Compare the systems with real text at matched length as well: texts of the longer side are cut"
-        " after a sentence, so that both have the same distribution of lengths.",
+        False, description="Compare at matched length as well: texts of the longer side are cut after a sentence."
     )
-    by: str | None = Field(
-        None,
-        min_length=1,
-        description="What the labels of documents are, such as genre: compare the systems with real text within each"
-        " label as well, and test whether labels differ. Default: labels do not count.",
-    )
+    by: str | None = Field(None, description="What documents' labels are, such as genre: compare by label as well.")
 
 
 Critics = create_model(
