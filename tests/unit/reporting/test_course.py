@@ -8,9 +8,9 @@ from macroscope.reporting.course import (
     course_table,
     describe_courses,
     find_course_gaps,
-    plot_courses,
     summarise_courses,
 )
+from macroscope.reporting.course_figure import plot_courses
 from macroscope.statistics.courses import BEGINNING, COURSE, TENTHS, change_name, tenth_name
 
 MEASURES = {"tendencies": ("repetition", "new_words"), "strings": ("surprisal",)}

@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from macroscope.phrases import list_names
 
@@ -228,8 +230,6 @@ def _without_parts(wrappers: Sequence[Wrapper]) -> list[Wrapper]:
 
 def _significant(counts: Sequence[Counter[Feature]], numbers: Sequence[int]) -> list[Feature]:
     """Return the features whose shares differ by Fisher's exact test after Holm's adjustment."""
-    from scipy.stats import hypergeom  # slow to import
-
     sizes = np.array(numbers)
     least = NEARLY_ALL * sizes.min()
     most = max(sizes[0] + ALMOST_NONE * sizes[1], sizes[1] + ALMOST_NONE * sizes[0])
@@ -238,11 +238,20 @@ def _significant(counts: Sequence[Counter[Feature]], numbers: Sequence[int]) -> 
         return []
     first = np.array([counts[0][feature] for feature in tried])
     total = first + np.array([counts[1][feature] for feature in tried])
-    law = hypergeom(sizes.sum(), total, sizes[0])
-    p_values = np.minimum(1, 2 * np.minimum(law.sf(first - 1), law.cdf(first)))
+    number = np.arange(sizes[0] + 1)  # the law of hypergeom of scipy.stats, which is slow to import
+    others = total[:, None] - number
+    is_possible = (others >= 0) & (others <= sizes[1])
+    logs = _log_binomial(sizes[0], number) + _log_binomial(sizes[1], np.where(is_possible, others, 0))
+    law = np.where(is_possible, np.exp(logs - _log_binomial(sizes.sum(), total)[:, None]), 0.0)
+    tails = (law * (number >= first[:, None])).sum(axis=1), (law * (number <= first[:, None])).sum(axis=1)
+    p_values = np.minimum(1, 2 * np.minimum(*tails))
     order = np.argsort(p_values, kind="stable")
     adjusted = np.maximum.accumulate(p_values[order] * np.arange(len(tried), 0, -1))
     return [tried[index] for index in order[adjusted <= LEVEL]]
+
+
+def _log_binomial(n: Any, k: Any) -> NDArray[np.float64]:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def _features(text: Excerpt, window: int) -> frozenset[Feature]:

@@ -1,40 +1,33 @@
-"""The course of the texts of a run: a table of curves, sentences about courses unlike real text's, and figures."""
+"""The course of the texts of a run: a table of curves, and sentences about courses unlike real text's."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from macroscope.colours import BLUE, GREEN
 from macroscope.critics import get_critic
 from macroscope.critics.readings import Reading
 from macroscope.gaps import TOO_FEW, Gap
 from macroscope.options import SPLIT_HALF, matched_system, reference_of
 from macroscope.phrases import format_count, group_names, list_names
-from macroscope.plotting import REAL_TEXT_BAND, add_legend, style, title_panel
 from macroscope.statistics.courses import BEGINNING, COURSE, TENTHS, change_name, tenth_name
 from macroscope.statistics.p_values import holm
 from macroscope.statistics.tidy import SIGNIFICANT
 
-_INTERVAL = ("value", "ci_low", "ci_high")
+INTERVAL = ("value", "ci_low", "ci_high")
 COLUMNS = (
-    *("corpus", "system", "critic", "measure", "tenth", *_INTERVAL, "real", "real_low", "real_high"),
+    *("corpus", "system", "critic", "measure", "tenth", *INTERVAL, "real", "real_low", "real_high"),
     *("change", "change_low", "change_high", "p_value", "p_adjusted"),
 )
 """Columns of the table. `change`: change since the beginning of the texts, minus that of real texts. `p_value`: of the
 change, for all tenths and measures of the critic together; `p_adjusted`: for all critics as well (Holm)."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "last")
-_PANELS = 3
-"""Largest number of panels of a figure that are side by side."""
 
 
 def course_table(statistics: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each tenth, measure and system with a course: `COLUMNS`; empty if no critic has courses."""
-    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])[[*_INTERVAL, "p_value"]].sort_index()
+    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])[[*INTERVAL, "p_value"]].sort_index()
     tests = statistics[(statistics["statistic"] == COURSE) & (statistics["system"] != SPLIT_HALF)]
     tests = tests[tests["value"].notna()]
     adjusted = tests.groupby(["corpus", "system"], sort=False)["p_value"].transform(holm)
@@ -50,16 +43,16 @@ def course_table(statistics: pd.DataFrame) -> pd.DataFrame:
 
 def _tenths(indexed: pd.DataFrame, corpus: str, system: str, critic: str) -> Iterator[tuple[object, ...]]:
     nothing = pd.Series(np.nan, indexed.columns)
-    for measure in _read_measures(critic):
+    for measure in read_measures(critic):
         for tenth in range(1, TENTHS + 1):
             curve = tenth_name(measure, tenth)
             names = (system, curve), (reference_of(system), curve), (system, change_name(measure, tenth))
             keys = [(corpus, name, critic, statistic) for name, statistic in names]
             of_system, real, change = (indexed.loc[key] if key in indexed.index else nothing for key in keys)
-            yield (measure, tenth, *of_system[list(_INTERVAL)], *real[list(_INTERVAL)], *change)
+            yield (measure, tenth, *of_system[list(INTERVAL)], *real[list(INTERVAL)], *change)
 
 
-def _read_measures(critic: str) -> dict[str, tuple[str, Reading]]:
+def read_measures(critic: str) -> dict[str, tuple[str, Reading]]:
     """Return measure -> its title and words, for a critic that has courses."""
     declared = get_critic(critic).data
     measures = declared.course.measures if declared.course is not None else {}
@@ -116,7 +109,7 @@ def describe_courses(table: pd.DataFrame, corpus: str, system: str) -> list[Cour
         if place is None:
             continue
         tenths, above = place
-        title, reading = _read_measures(critic)[measure]
+        title, reading = read_measures(critic)[measure]
         at_matched = matched[(matched["critic"] == critic) & (matched["measure"] == measure)]
         changes = [_format_change(rows, name, tenths[-1], reading) for name in ("value", "real")]
         where, at_matched_length = _name_place(tenths), _compare_places(place, at_matched)
@@ -170,49 +163,3 @@ def _format_change(rows: pd.DataFrame, column: str, tenth: int, reading: Reading
 
 def course_figure(corpus: str, system: str) -> str:
     return f"{COURSE}_{corpus}_{system}"
-
-
-def plot_courses(rows: pd.DataFrame, system: str, confidence: float) -> Figure:
-    """Plot the curves of a system beside those of real texts, each with its simultaneous band.
-
-    Parameters
-    ----------
-    rows
-        Rows of `course_table` of the system.
-    confidence
-        Level of the bands in percent.
-    """
-    groups = list(rows.groupby(["critic", "measure"], sort=False))
-    columns = min(_PANELS, len(groups))
-    lines = -(-len(groups) // columns)
-    with style():
-        size = (0.6 + 2.5 * columns, 0.7 + 2.3 * lines)
-        figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, sharex="col")
-        for axes, ((critic, measure), curve) in zip(grid.flat, groups, strict=False):
-            title, reading = _read_measures(critic)[measure]
-            _plot_curve(axes, curve, reading.unit == "%", system)
-            title_panel(axes, f"{critic}: {title}, {reading.unit}")
-            axes.tick_params(labelbottom=True)
-        for axes in grid.flat[len(groups) :]:
-            axes.set_axis_off()
-        for axes in grid.flat[max(0, len(groups) - columns) :]:
-            axes.set_xlabel(f"tenth ({confidence:g} % bands)")
-        add_legend(figure)
-    return figure
-
-
-def _plot_curve(axes: Axes, curve: pd.DataFrame, is_share: bool, system: str) -> None:
-    factor = 100 if is_share else 1
-    tenths = curve["tenth"].to_numpy()
-    for names, colour, label in (
-        (("real", "real_low", "real_high"), GREEN, "real text"),
-        (_INTERVAL, BLUE, system),
-    ):
-        value, low, high = (factor * curve[name].to_numpy(float) for name in names)
-        low, high = (low.clip(min=0), high.clip(max=100)) if is_share else (low, high)
-        axes.fill_between(tenths, low, high, **{**REAL_TEXT_BAND, "color": colour})
-        axes.plot(tenths, value, color=colour, lw=1.5, label=label)
-    differs = curve[curve["p_adjusted"] < SIGNIFICANT]
-    label = "changes otherwise than real text"
-    axes.plot(differs["tenth"], factor * differs["value"], "o", color=BLUE, ms=5, label=label)
-    axes.set_xticks(range(2, TENTHS + 1, 2))

@@ -36,7 +36,8 @@ from macroscope.plotting import (
     title_panel,
 )
 from macroscope.reporting.correlation_figures import plot_correlations, plot_probabilities, plot_system_scores
-from macroscope.reporting.course import course_figure, course_table, plot_courses
+from macroscope.reporting.course import course_figure, course_table
+from macroscope.reporting.course_figure import plot_courses
 from macroscope.reporting.critic_stages import plot_overview, read_findings
 from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human_study import read_systems, study_folder, systems_stem

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.linear_model import LogisticRegression
 
 from macroscope.critics.narratives import Narratives, Vectors
 from macroscope.files import atomic
@@ -216,6 +215,8 @@ def _fit_position(components: Sequence[Array], rng: np.random.Generator) -> Arra
 
 def _fit_signs(differences: Array, strength: float, scales: Array | None = None) -> Array:
     """Fit weights with which differences are positive: logistic regression without intercept on both signs."""
+    from sklearn.linear_model import LogisticRegression  # slow to import, and only training needs it
+
     signs = np.where(np.arange(len(differences)) % 2, 1.0, -1.0)
     model = LogisticRegression(C=strength, fit_intercept=False, max_iter=1000)
     weights: Array = model.fit(differences * signs[:, None], signs, sample_weight=scales).coef_[0]

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import torch
-from sklearn.linear_model import LogisticRegression
 from torch import nn
 from torch.nn import functional
 
@@ -123,6 +122,8 @@ class SimilarityDetector(nn.Module):
         data frame
             Columns strength, train_loss, valid_loss: a row per strength.
         """
+        from sklearn.linear_model import LogisticRegression  # slow to import, and only training needs it
+
         self.mean = train.features.mean(dim=0)
         self.spread = train.features.std(dim=0).clamp(min=1e-6)
         expanded, labels = self._expand_all(train.features), train.labels.numpy()

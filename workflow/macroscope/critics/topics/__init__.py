@@ -34,8 +34,7 @@ CRITIC = Critic(
     features="latents:read_document_features",
     observes="co-occurrence of topics",
     statistics=(
-        "comparison:STATISTICS",
-        "scoring:STATISTICS",
+        "latents:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.covariance:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",

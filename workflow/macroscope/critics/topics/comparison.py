@@ -12,7 +12,6 @@ import torch
 
 from macroscope.arrays import mapped
 from macroscope.critics.split_half import compare_with_control
-from macroscope.critics.topic_shares import STATISTICS as SHARED_STATISTICS
 from macroscope.critics.topic_shares import (
     Comparison,
     compare_posteriors,
@@ -28,12 +27,9 @@ from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.options import Resampling
 from macroscope.statistics.covariance import covariance_discrepancy
-from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import Estimate
 from macroscope.tables import read_csv, write_csv
-
-STATISTICS = (Statistic("not_converged_share", "share of the system's texts"), *SHARED_STATISTICS)
 
 _ROWS = 1 << 16
 """Number of documents per block."""

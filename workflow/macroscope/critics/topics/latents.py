@@ -7,7 +7,7 @@ undefined.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +23,18 @@ from macroscope.critics.latents import (
     vector_field,
     vectors_of,
 )
+from macroscope.critics.topic_shares import STATISTICS as SHARED_STATISTICS
 from macroscope.critics.topic_shares import TopicPosteriors
+from macroscope.statistics.columns import NUMBERS
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_groups import KEYS
 
+STATISTICS = (
+    Statistic("not_converged_share", "share of the system's texts"),
+    *SHARED_STATISTICS,
+    *(replace(statistic, pattern=f"patchiness_{statistic.pattern}") for statistic in NUMBERS),
+)
 Array = NDArray[np.float64]
 
 

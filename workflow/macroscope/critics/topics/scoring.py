@@ -1,6 +1,5 @@
 """Scores of the critic `topics`: latent NLL under N(mu, Sigma) (deng2022 §6, Appendix A), and its known truth."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from macroscope.critics.topics.latents import Array, read_posteriors
 from macroscope.critics.topics.model import LOG_2_PI, CorrelatedTopicModel, entropy
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.files import read_json, write_json
-from macroscope.statistics.columns import NUMBERS
 
 
 def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
@@ -146,5 +144,3 @@ def _per_dimension(mean: Array, covariance: Array, prior_mean: Array, prior_cova
 
 # ---- statistics ------------------------------------------------------------------------------------------------------
 # Statistics of the patchiness of the topics, a number of the scores; the stage `compare_scores` computes them.
-
-STATISTICS = tuple(replace(statistic, pattern=f"patchiness_{statistic.pattern}") for statistic in NUMBERS)
