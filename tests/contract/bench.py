@@ -127,7 +127,7 @@ class Bench:
         return OUTPUTS[stage]
 
     def _input(self, name: str, system: str) -> Path | list[Path] | None:
-        if name in ("all_latents", "all_scores"):
+        if name in ("all_latents", "all_scores", "all_courses"):
             paths = [self.path(name.removeprefix("all_"), s) for s in SYSTEMS]
             return [path for path in paths if path.exists()]
         if name not in PLACES:  # an optional input of the critic's own plan

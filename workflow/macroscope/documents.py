@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from macroscope.document_keys import is_pseudonym, key_of_text
+from macroscope.document_keys import key_of_text
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import atomic, parse_as
 
@@ -283,12 +283,6 @@ class Collection:
     def batches(self) -> Iterator[list[Document]]:
         """Stream the documents in lists of `DOCUMENTS_AT_ONCE`: the same lists whatever the number of shards."""
         return in_batches(self, DOCUMENTS_AT_ONCE)
-
-
-def is_without_texts(path: Path) -> bool:
-    """Return whether a collection has pseudonyms in the place of ids, and no texts."""
-    first = next(read_documents(path), None)
-    return first is not None and is_pseudonym(first.id)
 
 
 def read_provenance(path: Path) -> Provenance:

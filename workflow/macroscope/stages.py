@@ -57,7 +57,7 @@ MACHINE = frozenset({"threads", "processes"})
 COLLECTIONS = frozenset(
     {
         *("parts", "files", "shards_of_samples", "shards_of_latents", "detectors", "retrieved", "fits"),
-        *("all_texts", "all_latents", "all_scores", "all_statistics"),
+        *("all_texts", "all_latents", "all_scores", "all_courses", "all_statistics"),
     }
 )
 """Inputs of any number of files: the function gets a list."""

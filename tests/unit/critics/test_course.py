@@ -1,4 +1,4 @@
-"""The stage `course`: values along texts against plain computations, and the statistics of systems and short texts."""
+"""Courses of texts: values along texts against plain computations, and the statistics of systems and short texts."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from macroscope.critics import critics, get_critic
-from macroscope.critics.course import write_courses
+from macroscope.critics.course import follow_texts, write_courses
 from macroscope.critics.strings.latents import project
 from macroscope.critics.tendencies.course import mark_words
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
@@ -78,15 +78,21 @@ def table(tmp_path):
     }
     files = [_write(tmp_path, name, texts) for name, texts in systems.items()]
     critic = get_critic("tendencies")
-    about = {"critic": "tendencies", "corpus": "c", "language": "en", "signature": "s"}
+    courses = []
+    for name, (texts, latents) in zip(systems, files, strict=True):
+        courses.append(tmp_path / f"{name}.courses.parquet")
+        options = critic.default_options
+        follow_texts(
+            Collection(texts), latents, critic="tendencies", language="en", seed=1, options=options, output=courses[-1]
+        )
     write_courses(
-        [texts for texts, _ in files],
-        [latents for _, latents in files],
+        courses,
+        critic="tendencies",
+        corpus="c",
+        signature="s",
         systems=list(systems),
         resampling=Resampling(199, 199, 0.95, 1),
-        options=critic.default_options,
         output=tmp_path / "course.csv",
-        **about,
     )
     return read_csv(tmp_path / "course.csv").set_index(["system", "statistic"])
 

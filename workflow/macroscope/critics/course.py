@@ -1,4 +1,4 @@
-"""The stage `course`: how a critic's measures change along the texts, and whether they do so in real text.
+"""The stages `follow` and `course`: how measures change along the texts, and whether they do so in real text.
 
 A critic declares in its `Course` a function that yields the values of consecutive pieces of each document: of words, of
 sentences or of mentions. All else is here and in `statistics.courses`. Documents with fewer pieces than declared have
@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from macroscope.critics import get_critic
 from macroscope.critics.cross_fitting import first_fold
 from macroscope.critics.declaration import Course
 from macroscope.critics.features import subsample
-from macroscope.documents import Collection, Document, is_without_texts
+from macroscope.documents import Collection, Document
+from macroscope.files import atomic
 from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.stages import load
 from macroscope.statistics.courses import (
@@ -33,6 +37,8 @@ from macroscope.statistics.document_features import Array
 from macroscope.statistics.document_groups import read_keys
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
 
+_CURVE = "curve"
+"""Column of a document's curves, one measure after the other; null if it has too few pieces."""
 MOST = 1000
 """Largest number of documents of a system whose courses are computed, sampled at random."""
 
@@ -43,19 +49,19 @@ class CourseInputs:
 
     Attributes
     ----------
-    real_latents
-        Latents of the real texts.
     language
         Language of the corpus.
     options
         Options of the critic that its stage uses.
+    real_latents
+        Latents of the real texts, if the stage reads them.
     inference, prior
         Outputs of the stages `train` and `fit_prior`, if the stage reads them.
     """
 
-    real_latents: Path
     language: str
     options: Any
+    real_latents: Path | None
     inference: Path | None
     prior: Path | None
 
@@ -67,19 +73,51 @@ Follower = Callable[[CourseInputs], Follow]
 """Function that a critic declares (`Course.follow`); what all systems need is prepared once."""
 
 
-def write_courses(
-    all_texts: Sequence[Path],
-    all_latents: Sequence[Path],
+def follow_texts(
+    texts: Collection,
+    latents: Path,
+    real_latents: Path | None = None,
     inference: Path | None = None,
     prior: Path | None = None,
     *,
     critic: str,
+    language: str,
+    seed: int,
+    options: Any = None,
+    output: Path,
+) -> None:
+    """Run the stage `follow`: the courses of a system's documents with enough pieces, of at most `MOST`.
+
+    If a critic is cross-fitted, what it learned for the first fold is for documents of this fold.
+    """
+    course, package = _declared(critic)
+    follow: Follow = load(course.follow, package)(CourseInputs(language, options, real_latents, inference, prior))
+    by_fold = inference is not None or prior is not None
+    with (
+        first_fold({"latents": latents} if by_fold else {}) as selected,
+        subsample(selected.get("latents", latents), None, seed, MOST) as (path, _),
+    ):
+        keys = read_keys(path).drop_duplicates("id", ignore_index=True)
+        chosen = set(keys["id"])
+        documents = (document for document in texts if document.id in chosen)
+        curves = np.full((len(keys), len(course.measures), TENTHS), np.nan)
+        for number, values in enumerate(follow(documents, path)):
+            if values.shape[1] >= course.fewest:
+                curves[number] = average_by_tenth(values)
+    rows = [curve.ravel() if np.isfinite(curve).all() else None for curve in curves]
+    table = pa.Table.from_pandas(keys, preserve_index=False)
+    with atomic(output) as temporary:
+        pq.write_table(table.append_column(_CURVE, pa.array(rows, pa.list_(pa.float64()))), temporary)
+
+
+def write_courses(
+    all_courses: Sequence[Path],
+    *,
+    critic: str,
     systems: Sequence[str],
     corpus: str,
-    language: str,
     signature: str,
     resampling: Resampling,
-    options: Any = None,
     output: Path,
 ) -> None:
     """Run the stage `course`: the curves of every system, and their comparison with those of real texts.
@@ -89,17 +127,12 @@ def write_courses(
 
     Parameters
     ----------
-    all_texts, all_latents
-        Texts and latents of all systems, in the order of `systems`.
+    all_courses
+        What the stage `follow` wrote for all systems, in the order of `systems`.
     """
-    plugin = get_critic(critic)
-    course = plugin.data.course
-    assert course is not None
-    files = dict(zip(systems, zip(all_texts, all_latents, strict=True), strict=True))
-    inputs = CourseInputs(files[CONTROL][1], language, options, inference, prior)
-    follow: Follow = load(course.follow, plugin.package)(inputs)
-    by_fold = inference is not None or prior is not None
-    followed = {system: _follow(*paths, follow, course, by_fold, resampling.seed) for system, paths in files.items()}
+    course, _ = _declared(critic)
+    read = [_read_courses(path, len(course.measures)) for path in all_courses]
+    followed = dict(zip(systems, read, strict=True))
     references = {reference_of(system) for system in systems}
     tidy = partial(tidy_table, corpus=corpus, critic=critic, signature=signature, resampling=resampling)
     tables = []
@@ -118,30 +151,21 @@ def write_courses(
         estimates = compare_courses(reference, candidate, list(course.measures), resampling)
         reason = f"{len(courses):,} of {total:,} texts, and {len(reference):,} real ones, have {course.fewest}"
         reason += f" {course.pieces} or more; a course needs {FEWEST} prompts on each side"
-        if is_without_texts(files[reference_of(system)][0]):
-            reason = "a course needs the real texts, and the kept reference is without them"
         rows = rows_table(estimates, (len(reference), len(candidate)), reason.format)
         tables.append(tidy(rows, system=name, pairing=pairing))
     write_tidy(pd.concat(tables, ignore_index=True), output)
 
 
-def _follow(
-    texts: Path, latents: Path, follow: Follow, course: Course, by_fold: bool, seed: int
-) -> tuple[Courses, int]:
-    """Return the courses of the documents with enough pieces, of at most `MOST`, and the number of all of these.
+def _declared(critic: str) -> tuple[Course, str]:
+    """Return the declaration of a critic's courses, and the critic's package."""
+    plugin = get_critic(critic)
+    assert plugin.data.course is not None
+    return plugin.data.course, plugin.package
 
-    If a critic is cross-fitted, what it learned for the first fold is for documents of this fold.
-    """
-    with (
-        first_fold({"latents": latents} if by_fold else {}) as selected,
-        subsample(selected.get("latents", latents), None, seed, MOST) as (path, _),
-    ):
-        keys = read_keys(path).drop_duplicates("id", ignore_index=True)
-        chosen = set(keys["id"])
-        documents = (document for document in Collection(texts) if document.id in chosen)
-        curves = np.full((len(keys), len(course.measures), TENTHS), np.nan)
-        for number, values in enumerate(follow(documents, path)):
-            if values.shape[1] >= course.fewest:
-                curves[number] = average_by_tenth(values)
-    has_course = np.flatnonzero(np.isfinite(curves).all(axis=(1, 2)))
-    return Courses(keys, curves).subset(has_course), len(keys)
+
+def _read_courses(path: Path, measures: int) -> tuple[Courses, int]:
+    """Read the courses of the documents that have one, and the number of all documents."""
+    table = pq.read_table(path)
+    followed = table.filter(pc.is_valid(table[_CURVE]))
+    curves = np.array(followed[_CURVE].to_pylist(), dtype=float).reshape(-1, measures, TENTHS)
+    return Courses(followed.drop_columns([_CURVE]).to_pandas(), curves), len(table)

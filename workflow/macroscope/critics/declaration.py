@@ -28,6 +28,7 @@ STAGES = (
     "explain",
     "compare",
     "attribute",
+    "follow",
     "course",
     "overview",
     "report",
@@ -91,6 +92,7 @@ MAKES = {
     "project": "latents",
     "learn_shared": "shared",
     "score": "scores",
+    "follow": "courses",
 }
 """Stage -> name under which other stages read its output."""
 
@@ -179,7 +181,7 @@ class Critic:
     attribution
         Description of the scores of its stage `attribute`; None if it has no such stage.
     course
-        Measures along the texts, of its stage `course`; None if it has no such stage.
+        Measures along the texts, of its stages `follow` and `course`; None if it has none.
     extras
         Extras of the installation that the critic needs (`extras.EXTRAS`): name -> "option=value", the option under
         which it is needed; "" if it always is.

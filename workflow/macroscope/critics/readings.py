@@ -83,10 +83,16 @@ class Course:
     fewest: int
     measures: Mapping[str, Reading]
 
-    def stage(self, inputs: str = "", options: str = "", megabytes: int = 2000) -> Stage:
-        """Return the stage `course`, with the inputs and options that the critic's function uses."""
-        read = f"all_texts all_latents {inputs} critic systems corpus language signature resampling"
-        return Stage("macroscope.critics.course:write_courses", inputs=read, options=options, megabytes=megabytes)
+    def stages(self, inputs: str = "", options: str = "", megabytes: int = 2000) -> dict[str, Stage]:
+        """Return the stages `follow`, with the inputs and options that the critic's function uses, and `course`."""
+        read = f"texts latents {inputs} critic language seed"
+        compared = "all_courses critic systems corpus signature resampling"
+        return {
+            "follow": Stage(
+                "macroscope.critics.course:follow_texts", inputs=read, options=options, megabytes=megabytes
+            ),
+            "course": Stage("macroscope.critics.course:write_courses", inputs=compared, megabytes=megabytes),
+        }
 
 
 def _per_cent(share: float) -> str:

@@ -29,6 +29,8 @@ PLACES = {
     "own_evidence": f"{_FOLDER}/evidence/{{system}}",
     "attributions": f"{_FOLDER}/attributions/{{system}}.parquet",
     "checkpoints": f"{_FOLDER}/checkpoints",
+    "courses": f"{_FOLDER}/courses/{{system}}.parquet",
+    "real_latents": f"{_FOLDER}/latents/{CONTROL}.parquet",
     "known_truth": f"{_FOLDER}/known_truth/{{system}}.json",
     "shards": f"{_FOLDER}/shards/{{system}}/{{shard}}.parquet",
     "statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.csv",

@@ -98,7 +98,7 @@ CRITIC = Critic(
             folder=True,
         ),
         "attribute": Stage("scoring:attribute", inputs="texts latents scores prior", options="error_threshold"),
-        "course": _COURSE.stage("prior", "error_threshold"),
+        **_COURSE.stages("prior", "error_threshold"),
         "overview": Stage("figures:plot", inputs="inference"),
         "report": Stage("report:items", inputs="inference prior all_latents all_evidence"),
     },

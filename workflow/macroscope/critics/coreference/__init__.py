@@ -93,7 +93,7 @@ CRITIC = Critic(
             folder=True,
         ),
         "attribute": Stage("scoring:attribute", inputs="texts latents scores prior", options="unlikely folds"),
-        "course": _COURSE.stage(),
+        **_COURSE.stages(),
         "overview": Stage("figures:plot", inputs=""),
         "report": Stage("report:items", inputs="inference prior all_evidence"),
     },

@@ -110,7 +110,7 @@ CRITIC = Critic(
         ),
         "compare": Stage("comparison:compare_latents", inputs="control_latents latents inference resampling"),
         "attribute": Stage("scoring:attribute", inputs="texts latents inference language", options="language_pipeline"),
-        "course": _COURSE.stage(),
+        **_COURSE.stages(),
         "overview": Stage("figures:plot", inputs="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",

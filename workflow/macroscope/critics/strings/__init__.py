@@ -92,7 +92,7 @@ CRITIC = Critic(
         "attribute": Stage(
             "scoring:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
         ),
-        "course": _COURSE.stage(options="order most_texts", megabytes=4000),
+        **_COURSE.stages("real_latents", "order most_texts", megabytes=4000),
         "overview": Stage("macroscope.critics.divergence_figure:plot"),
         "report": Stage("report:items", inputs="all_evidence"),
     },

@@ -125,6 +125,7 @@ def mark_words(document: Document, surprisals: Array, threshold: float) -> Itera
 
 def follow(inputs: CourseInputs) -> Follow:
     """Return the function of the surprisal of each word, in nats; see `critics.course`."""
+    assert inputs.real_latents is not None
     with subsample(inputs.real_latents, None, 0, inputs.options.most_texts) as (subset, _):
         halves = Halves.fit(read_texts(subset), inputs.options.order)
 

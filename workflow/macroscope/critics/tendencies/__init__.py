@@ -100,7 +100,7 @@ CRITIC = Critic(
             version=2,
         ),
         "attribute": Stage("scoring:attribute", inputs="texts latents control_latents"),
-        "course": _COURSE.stage(options="language language_pipeline", megabytes=4000),
+        **_COURSE.stages(options="language language_pipeline", megabytes=4000),
         "overview": Stage(
             "figures:plot", inputs="all_latents all_evidence", options="training_samples count_permutations"
         ),

@@ -81,7 +81,7 @@ CRITIC = Critic(
             minutes=240,
         ),
         "attribute": Stage("macroscope.critics.attributions:attribute_latent_nll", inputs="scores"),
-        "course": _COURSE.stage("inference", "convention", megabytes=4000),
+        **_COURSE.stages("inference", "convention", megabytes=4000),
         "overview": Stage("figures:plot", inputs="inference all_latents", options="convention"),
         "report": Stage("report:items", inputs="inference all_evidence"),
     },
