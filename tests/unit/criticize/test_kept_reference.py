@@ -9,7 +9,7 @@ from macroscope.criticize.choice import choose
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.kept_profile import read_profile, strip_profile
 from macroscope.criticize.kept_reference import build_reference
-from macroscope.criticize.profile_table import table_of
+from macroscope.criticize.profile_table import READ_AS_ROW, table_of
 from macroscope.engine.kept_references import read_kept, write_kept
 from macroscope.engine.redaction import Passages
 from macroscope.errors import MacroscopeError
@@ -44,9 +44,10 @@ def kept(tmp_path, real):
 def test_the_profile_is_that_of_the_texts_without_their_ids(tmp_path, real, kept):
     mine = [write_texts(tmp_path / "mine.jsonl", 40, titled=2)]
     tables = [table_of(*run.profile_collections([reference], mine)) for reference in (real, kept)]
-    told = {"read from", "shortest text", "longest text"}
+    told = {READ_AS_ROW, "read from", "shortest text", "longest text"}
     assert tables[0].drop(told).equals(tables[1].drop(told))
     assert "id not kept" in tables[1].loc["shortest text", "reference"]
+    assert "tells whole copies of its texts alone" in tables[1].loc[READ_AS_ROW, "reference"]
 
 
 def test_the_profile_of_a_kept_reference_has_no_words_of_texts(kept):

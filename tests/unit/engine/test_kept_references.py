@@ -86,5 +86,5 @@ def test_damaged_and_older_files_are_refused_in_a_sentence(kept, tmp_path):
 
 
 def test_readers_of_texts_say_that_there_are_none(kept):
-    with pytest.raises(MacroscopeError, match="a kept reference, which has no texts; give the texts"):
+    with pytest.raises(MacroscopeError, match="no passages, phrases and sentences to compare; give the texts"):
         list(read_user_documents([kept], Provenance("reference"), 0.1, 0.3))

@@ -191,11 +191,9 @@ def test_many_systems_are_announced_with_the_time_that_their_planning_takes():
 
     few, many = planned(3), planned(4000)
     assert few.planning_note() is None
-    assert (
-        few.critics.count_jobs() == 5 * 4
-    )  # samples, latents, statistics, courses, attributions of each and the control
+    assert few.critics.count_jobs() == 5 * 4  # samples, latents, statistics, courses, attributions of each, and control
     assert many.planning_note() == (
-        "4,001 systems have about 20,005 jobs, which Snakemake plans in about 1 min before the first one, at each call;"
+        "4,001 systems have about 20,005 jobs, which Snakemake plans in about 2 min before the first one, at each call;"
         " runs of fewer systems begin sooner"
     )
 

@@ -13,6 +13,10 @@ from macroscope.readers.selection import Selection
 
 _MARKS = "marks_by_kind"
 _NO_ID = "id not kept"
+_ONLY_WHOLE_COPIES = (
+    "a kept reference tells whole copies of its texts alone: a text that copies a part of one counts as its"
+    " continuation; `macroscope copies` with the real texts finds the others"
+)
 
 
 def without_ids(profile: Profile) -> Profile:
@@ -47,4 +51,5 @@ def read_profile(path: Path) -> Profile:
     """Read the profile of the texts of a kept reference."""
     kept = dict(read_kept(path).header["profile"])
     marks = Counter({(family, kind): number for family, kind, number in kept.pop(_MARKS)})
-    return replace(parse_as(Profile, to_json(kept).encode(), str(path)), files=[path], marks=marks)
+    profile = parse_as(Profile, to_json(kept).encode(), str(path))
+    return replace(profile, files=[path], marks=marks, remarks=[_ONLY_WHOLE_COPIES])
