@@ -118,7 +118,7 @@ def _lay_out(rows: pd.DataFrame, values: pd.DataFrame, system: str) -> pd.DataFr
     """Return the cells: detectability by label and critic, that of all texts, and the mean of the labels."""
     columns: dict[str, dict[str, str]] = {"real texts": {}, system: {}}
     for row in rows.to_dict("records"):
-        label = shorten(row["label"], _LONGEST)
+        label = row["label"]
         columns["real texts"].setdefault(label, f"{row['n_reference']:,.0f}")
         columns[system].setdefault(label, f"{row['n_candidate']:,.0f}")
         interval = _format_interval(row[C2ST_AUC], row["ci_low"], row["ci_high"])
@@ -127,7 +127,7 @@ def _lay_out(rows: pd.DataFrame, values: pd.DataFrame, system: str) -> pd.DataFr
         for critic in rows["critic"].unique():
             if (critic, statistic) in values.index:
                 columns[critic][name] = _format_interval(*values.loc[(critic, statistic), ["value", *_INTERVAL]])
-    return pd.DataFrame(columns).fillna("")
+    return pd.DataFrame(columns).fillna("").rename(index=lambda label: shorten(label, _LONGEST))
 
 
 def _format_interval(value: float, low: float, high: float) -> str:
@@ -144,7 +144,8 @@ def _describe_contrasts(rows: pd.DataFrame, system: str, by: str) -> Iterator[st
         return
     differs = compared[compared["contrast_p_adjusted"] < SIGNIFICANT]
     clearness = differs["contrast"].abs() / (differs["contrast_high"] - differs["contrast"])
-    for row in differs.loc[clearness.sort_values(ascending=False).index].drop_duplicates("critic").to_dict("records"):
+    ranked = differs.assign(clearness=clearness.round(6)).sort_values(["clearness", "contrast"], ascending=False)
+    for row in ranked.drop_duplicates("critic").to_dict("records"):
         others = compared.loc[(compared["critic"] == row["critic"]) & (compared["label"] != row["label"]), "label"]
         rest = f"in “{others.iloc[0]}”" if len(others) == 1 else "in the others on average"
         auc, degree = row[C2ST_AUC], "more" if row["contrast"] > 0 else "less"
