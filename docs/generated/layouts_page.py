@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from macroscope.readers.containers.unreadable import KINDS
+from macroscope.readers.containers import KINDS
 from macroscope.readers.formats import FORMATS
 from macroscope.readers.wrappers import MARKS, WRAPPERS
 

@@ -6,7 +6,7 @@ The training itself is in `trainer`, whose libraries take seconds and 100 MB to 
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -72,6 +72,13 @@ class Schedule:
     plateau: Plateau | None = None
     evaluations: int = 0
     bfloat16: bool = False
+
+    @classmethod
+    def of(cls, options: Any, **others: Any) -> "Schedule":
+        """Return the schedule of options with fields of these names, and of others; batches are not divided."""
+        names = {field.name for field in fields(cls)} & set(type(options).model_fields)
+        given = {"device_batch_size": options.batch_size} | {name: getattr(options, name) for name in names}
+        return cls(**given | others)
 
 
 @dataclass(frozen=True)

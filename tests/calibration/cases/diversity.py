@@ -16,7 +16,7 @@ from macroscope.statistics.diversity import (
     measure_sets,
     vendi_score,
 )
-from macroscope.statistics.jackknifed import Jackknifed, estimate_difference, estimate_jackknifed
+from macroscope.statistics.jackknife import Jackknifed, estimate_difference, estimate_jackknifed
 
 from ..setting import Case, Run, Setting
 

@@ -8,7 +8,7 @@ import pytest
 from macroscope.critics import critics, get_critic
 from macroscope.critics.course import follow_texts, write_courses
 from macroscope.critics.strings.latents import project
-from macroscope.critics.tendencies.course import mark_words
+from macroscope.critics.tendencies.scoring import mark_words
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.natural_language.tokens import make_tokenizer
 from macroscope.options import Resampling
@@ -31,7 +31,7 @@ def test_repeated_and_new_words():
 @pytest.mark.slow
 def test_agreement_with_the_topics_of_the_beginning():
     pytest.importorskip("torch")
-    from macroscope.critics.topics.course import agree_with_beginning
+    from macroscope.critics.topics.scoring import agree_with_beginning
 
     rng = np.random.default_rng(1)
     topics, shares = rng.dirichlet(np.ones(6), 3), rng.dirichlet(np.ones(3))

@@ -3,9 +3,8 @@
 import numpy as np
 
 from macroscope.critics import critics
-from macroscope.critics.two_sample_test import FEATURE, CriticFiles, run_two_sample_tests
+from macroscope.critics.two_sample_test import FEATURE, two_sample_tests
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.options import Resampling
 from macroscope.tables import read_csv
 
 STRINGS = critics()["strings"]
@@ -16,7 +15,7 @@ def project(folder, name, texts):
     write_documents(folder / f"{name}.jsonl", documents, Provenance("tests", options={"language": "en"}))
     latents = folder / f"{name}.parquet"
     STRINGS.stage("project").function(STRINGS.package)(texts=Collection(folder / f"{name}.jsonl"), output=latents)
-    return CriticFiles(latents, None)
+    return latents
 
 
 def test_what_decides_a_detectability_above_chance_is_named(tmp_path):
@@ -25,13 +24,23 @@ def test_what_decides_a_detectability_above_chance_is_named(tmp_path):
     def texts(end=""):
         return [" ".join(rng.choice([*"abcdefgh"], 12)) + end for _ in range(60)]
 
-    files = {
+    latents = {
         "control": project(tmp_path, "control", texts()),
         "alike": project(tmp_path, "alike", texts()),
         "ends": project(tmp_path, "ends", texts(" <|im_end|>")),
     }
     output = tmp_path / "tests.csv"
-    run_two_sample_tests(STRINGS, files, output, corpus="c", signature="", resampling=Resampling(0, 0, 0.95, 1))
+    two_sample_tests(
+        list(latents.values()),
+        [],
+        output,
+        critic="strings",
+        systems=list(latents),
+        corpus="c",
+        signature="",
+        confidence=0.95,
+        seed=1,
+    )
     table = read_csv(output).fillna({FEATURE: ""})
     of_system = table.set_index("statistic").groupby("system")
     assert set(table.loc[table["system"] != "ends", FEATURE]) == {""}

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from macroscope.critics import critics
-from macroscope.critics.two_sample_test import CriticFiles, run_two_sample_tests
+from macroscope.critics.two_sample_test import two_sample_tests
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.options import Resampling
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, decide_verdict
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.tidy import SIGNIFICANT
@@ -42,9 +41,10 @@ def run_tests(tmp_path_factory):
             project = critic.stage("project").function(critic.package)
             texts = Collection(folder / f"{name}.jsonl")
             project(texts=texts, options=critic.options(), language="en", signature="", output=latents)
-            files[name] = CriticFiles(latents, None)
+            files[name] = latents
         output = folder / "two_sample_test.csv"
-        run_two_sample_tests(critic, files, output, corpus="c", signature="", resampling=Resampling(0, 0, 0.95, 1))
+        given = {"critic": "tendencies", "systems": list(files), "corpus": "c", "signature": ""}
+        two_sample_tests(list(files.values()), [], output, **given, confidence=0.95, seed=1)
         table = read_csv(output)
         return table[table["statistic"] == C2ST_AUC].set_index("system")
 

@@ -15,7 +15,7 @@ from macroscope.statistics.diversity import (
     measure_sets,
     vendi_score,
 )
-from macroscope.statistics.jackknifed import estimate_difference, estimate_jackknifed
+from macroscope.statistics.jackknife import estimate_difference, estimate_jackknifed
 
 
 def unit_vectors(rng, number, width=16):

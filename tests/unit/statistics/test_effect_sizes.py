@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
+from macroscope.statistics.columns import cliffs_delta, hedges_g
 
 
 def test_cliffs_delta_by_its_definition():

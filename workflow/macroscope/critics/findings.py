@@ -1,6 +1,6 @@
 """Findings of a critic on one corpus, and the items of the report that it makes of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,21 @@ class Findings:
         """
         for system in [*([CONTROL] if control else []), *self.candidates[:most]]:
             yield system, read_csv(self.evidence(system, name), **options)
+
+    def stack(
+        self, name: str, show: Callable[[pd.DataFrame], pd.DataFrame], control: bool = False, **options: Any
+    ) -> pd.DataFrame:
+        """Stack what `show` makes of a table of each system's evidence, with the column `system` first; see `tables`.
+
+        At most `MAX_SYSTEMS` are shown. Without systems, the table is empty.
+        """
+        tables = [
+            show(table).assign(system=system) for system, table in self.tables(name, MAX_SYSTEMS, control, **options)
+        ]
+        if not tables:
+            return pd.DataFrame()
+        stacked = pd.concat(tables, ignore_index=True)
+        return stacked[["system", *stacked.columns.drop("system")]]
 
 
 @dataclass(frozen=True)

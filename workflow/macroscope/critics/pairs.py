@@ -48,47 +48,24 @@ def compare_pairs(
     signature: str,
     resampling: Resampling,
 ) -> None:
-    """Run the stage `compare_pairs`: `write_pairs` from the files of all systems, in the order of `systems`."""
-    write_pairs(
-        get_critic(critic),
-        group_files(systems, all_latents, all_scores),
-        [(system, other_system) for system, other_system in pairs],
-        all_statistics,
-        output,
-        corpus=corpus,
-        signature=signature,
-        resampling=resampling,
-    )
-
-
-def write_pairs(
-    critic: Plugin[Critic],
-    files: Mapping[str, CriticFiles],
-    pairs: Sequence[tuple[str, str]],
-    statistics: Sequence[Path],
-    output: Path,
-    *,
-    corpus: str,
-    signature: str,
-    resampling: Resampling,
-) -> None:
-    """Write the differences between two systems in every statistic of the critic, for each pair; columns `COLUMNS`.
+    """Run the stage `compare_pairs`: the differences of each pair in every statistic of the critic; see `COLUMNS`.
 
     Parameters
     ----------
-    files
-        System -> output files of the critic.
-    statistics
+    all_latents, all_scores
+        Output files of the critic for all systems, in the order of `systems`.
+    all_statistics
         Paths of the tidy statistics of these systems.
     """
-    single = pd.concat([read_csv(path) for path in statistics], ignore_index=True)
-    declarations = statistics_of(critic)
+    plugin, files = get_critic(critic), group_files(systems, all_latents, all_scores)
+    single = pd.concat([read_csv(path) for path in all_statistics], ignore_index=True)
+    declarations = statistics_of(plugin)
     about = {name: match_declaration(declarations, name) for name in single["statistic"].unique()}
     single = single[single["statistic"].map(lambda name: bool(about[name].holds and not about[name].spans))]
     tables = []
     for system, other_system in pairs:
-        parts = [_compare_detectability(critic, files, system, other_system, resampling)]
-        if critic.data.scores:
+        parts = [_compare_detectability(plugin, files, system, other_system, resampling)]
+        if plugin.data.scores:
             scores = [read_scores(path) for name in (system, other_system) if (path := files[name].scores) is not None]
             parts.append(compare_documents(scores[0], scores[1], resampling))
         done = set(pd.concat(parts)["statistic"])
@@ -100,7 +77,7 @@ def write_pairs(
         )
         tables.append(pd.concat([part for part in parts if len(part)]).assign(system=system, other=other_system))
     full_signature = "|".join((signature, resampling.signature))
-    fixed = {"corpus": corpus, "critic": critic.name, "seed": resampling.seed, "signature": full_signature}
+    fixed = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": full_signature}
     table = pd.concat(tables, ignore_index=True).assign(**fixed)
     with atomic(output) as temporary:
         write_csv(table[list(COLUMNS)], temporary)

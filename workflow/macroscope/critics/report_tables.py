@@ -1,7 +1,6 @@
 """Tables of critics' reports: values with intervals and marks of significance, and the table of divergences."""
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
 
@@ -114,11 +113,3 @@ def list_plotted(names: pd.Series, values: pd.Series) -> list[str]:
     """Return the divergences, each for a panel of its own, that have a value: a convention may leave some undefined."""
     defined = set(names[values.notna()])
     return [name for name in PLOTTED if name in defined]
-
-
-def stack_tables(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Put the tables of several systems into one, with the column `system` first; without tables, an empty one."""
-    if not tables:
-        return pd.DataFrame()
-    table = pd.concat(tables, ignore_index=True)
-    return table[["system", *(column for column in table if column != "system")]]

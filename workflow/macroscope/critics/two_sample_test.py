@@ -1,6 +1,6 @@
 """Classifier two-sample tests of a critic, and their power against damages of known dose, from the files of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -73,25 +73,7 @@ def two_sample_tests(
     confidence: float,
     seed: int,
 ) -> None:
-    """Run the stage `two_sample_test`: `run_two_sample_tests` on the files of all systems, in the same order."""
-    from macroscope.options import Resampling
-
-    resampling = Resampling(0, 0, confidence, seed)
-    files = group_files(systems, all_latents, all_scores)
-    about = {"corpus": corpus, "signature": signature}
-    run_two_sample_tests(get_critic(critic), files, output, resampling=resampling, **about)
-
-
-def run_two_sample_tests(
-    critic: Plugin[Critic],
-    files: Mapping[str, CriticFiles],
-    output: Path,
-    *,
-    corpus: str,
-    signature: str,
-    resampling: Resampling,
-) -> None:
-    """Test every system's documents against the control's, and write the results as tidy statistics.
+    """Run the stage `two_sample_test`: every system's documents against the control's, as tidy statistics.
 
     The statistics are `c2st_auc`, the detectability: how often a classifier tells a system's document from a real one;
     `largest_difference`, whose p-value is that of the critic's permutation test (`statistics.joint_test`); and, if the
@@ -101,12 +83,15 @@ def run_two_sample_tests(
 
     Parameters
     ----------
-    files
-        System -> output files of the critic; the real texts that systems are compared with are included.
+    all_latents, all_scores
+        Output files of the critic for all systems, in the order of `systems`; those of the real texts that systems are
+        compared with are included.
     """
+    resampling = Resampling(0, 0, confidence, seed)
+    plugin, files = get_critic(critic), group_files(systems, all_latents, all_scores)
 
     def read(system: str) -> DocumentFeatures:
-        return read_features(critic, files[system].latents, files[system].scores, resampling.seed)
+        return read_features(plugin, files[system].latents, files[system].scores, seed)
 
     control = read(CONTROL)
     references = {reference_of(system) for system in files}
@@ -122,8 +107,8 @@ def run_two_sample_tests(
             reference = control if reference_of(system) == CONTROL else read(reference_of(system))
             candidate, name = read(system), system
             pairing = find_pairs(reference.keys, candidate.keys, system)
-        about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signature}
-        rows = _rows(reference, candidate, collection_statistics(critic), resampling)
+        about = {"corpus": corpus, "system": name, "critic": critic, "signature": signature}
+        rows = _rows(reference, candidate, collection_statistics(plugin), resampling)
         tidy = tidy_table(rows, resampling=resampling, pairing=pairing, **about)
         tables.append(tidy.assign(**{FEATURE: rows[FEATURE]}))
     write_tidy(pd.concat(tables, ignore_index=True), output)

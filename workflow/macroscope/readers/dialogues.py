@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from macroscope.readers.containers.rows import NumberedRows, Rows
 from macroscope.readers.formats.declaration import Answer, Fields, Format, has_marks
 from macroscope.readers.messages import NAMES_OF_ROWS, Message, as_messages, join_turns, list_said
 from macroscope.readers.paths import get
+from macroscope.readers.records import NumberedRows, Rows
 from macroscope.readers.transcripts import read_transcript
 
 WHOLE = "whole"

@@ -11,14 +11,13 @@ from typing import Any
 from macroscope.errors import MacroscopeError
 from macroscope.fields import name_field
 from macroscope.readers.containers import find_rows, open_rows
-from macroscope.readers.containers.rows import Rows
 from macroscope.readers.containers.tables import known_names
 from macroscope.readers.dialogues import WHOLE, group_messages, list_speakers, with_turns
-from macroscope.readers.formats import find_formats, list_chats
+from macroscope.readers.formats import CHAT, DOCUMENTS, find_formats, list_chats
 from macroscope.readers.formats.declaration import Answer, Fields, Format, as_id, as_label, as_name, one_of_each
-from macroscope.readers.formats.table import CHAT, DOCUMENTS
 from macroscope.readers.messages import transcript_of
 from macroscope.readers.paths import MissingField, find_texts, fitting_names, look_up, number_pattern
+from macroscope.readers.records import Rows
 from macroscope.readers.selection import Selection
 
 _SAMPLE_ROWS = 100

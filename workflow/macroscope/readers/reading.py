@@ -15,8 +15,8 @@ from macroscope.documents import Count, Document, Provenance, keep, require_whol
 from macroscope.errors import MacroscopeError
 from macroscope.phrases import format_count
 from macroscope.readers.folders import find_layouts
+from macroscope.readers.formats import DOCUMENTS
 from macroscope.readers.formats.declaration import Answer
-from macroscope.readers.formats.table import DOCUMENTS
 from macroscope.readers.layout import Layout
 from macroscope.readers.parsing import CUT, MENTIONED, SAID, STATED, TOKENISED, Record, count_said, parse_records
 from macroscope.readers.paths import MissingField

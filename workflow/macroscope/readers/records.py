@@ -1,9 +1,10 @@
-"""Readers of records: lines of text and JSON Lines, plain or compressed.
+"""Readers of records: lines of text and JSON Lines, plain or compressed; and rows of files of any container.
 
-They need bounded memory. Their errors name the file and the line.
+Readers need bounded memory. Their errors name the file and the line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -118,3 +119,26 @@ def read_bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
                 " shorter text"
             )
         yield line
+
+
+NumberedRows = Iterator[tuple[int, dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a file.
+
+    Attributes
+    ----------
+    unit
+        Name of the unit that the numbers count: "line", "row", "item"; empty if the file is a single text.
+    read
+        Function that streams the rows with their numbers, from 1, given the names of the fields that are wanted, or
+        None for all that a text may be in. Rows may have further fields.
+    remarks
+        Facts about the container that were inferred, for the user.
+    """
+
+    unit: str
+    read: Callable[[Collection[str] | None], NumberedRows]
+    remarks: tuple[str, ...] = ()

@@ -68,10 +68,14 @@ def plot_overview(findings: Findings) -> list[Gap]:
 
 
 def report_items(findings: Findings) -> tuple[list[ReportItem], list[Gap]]:
-    """Return the items that a critic contributes to the report of a corpus, and its failure, if it failed."""
+    """Return the items that a critic contributes to the report of a corpus, and its failure, if it failed.
+
+    Items whose table is empty are left out.
+    """
     critic = get_critic(findings.critic)
     items, failures = _run_stage(findings, "report", list[ReportItem]())
-    return [*items, *_language_items(critic.data, findings)], failures
+    shown = [item for item in items if item.table is None or len(item.table)]
+    return [*shown, *_language_items(critic.data, findings)], failures
 
 
 def _run_stage(findings: Findings, stage: str, default: T) -> tuple[T, list[Gap]]:

@@ -27,7 +27,7 @@ from macroscope.statistics.diversity import (
 )
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
 from macroscope.statistics.document_ratings import read_ratings
-from macroscope.statistics.jackknifed import Jackknifed, estimate_difference, estimate_jackknifed
+from macroscope.statistics.jackknife import Jackknifed, estimate_difference, estimate_jackknifed
 from macroscope.statistics.p_values import holm
 from macroscope.statistics.similarity import OTHER_PROMPTS, SAME_PROMPT
 from macroscope.statistics.tidy import Estimate

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_groups import FEWEST_PROMPTS
-from macroscope.statistics.jackknifed import Jackknifed
+from macroscope.statistics.jackknife import Jackknifed
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

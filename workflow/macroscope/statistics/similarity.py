@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.jackknifed import JackknifedSquare, estimate_difference, estimate_jackknifed
+from macroscope.statistics.jackknife import JackknifedSquare, estimate_difference, estimate_jackknifed
 from macroscope.statistics.tidy import Estimate
 
 Array = NDArray[np.float64]

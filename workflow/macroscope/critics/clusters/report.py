@@ -3,7 +3,7 @@
 import pandas as pd
 
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
-from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.report_tables import DIVERGENCES, PLOTTED, VECTORS, divergence_table, statistics_table
 from macroscope.options import SPLIT_HALF
 from macroscope.phrases import list_names
@@ -102,11 +102,11 @@ def _probing_items(findings: Findings) -> list[ReportItem]:
 
 def _contributions(findings: Findings) -> pd.DataFrame:
     """Read the clusters that contribute most to each divergence of each system."""
-    tables = [
-        table.groupby("divergence", sort=False).head(CONTRIBUTIONS_SHOWN).assign(system=system)
-        for system, table in findings.tables("contributions.csv", MAX_SYSTEMS, keep_default_na=False)
-    ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+    def show(table: pd.DataFrame) -> pd.DataFrame:
+        return table.groupby("divergence", sort=False).head(CONTRIBUTIONS_SHOWN)
+
+    return findings.stack("contributions.csv", show, keep_default_na=False)
 
 
 def _cluster_labels(contributions: pd.DataFrame) -> pd.DataFrame:

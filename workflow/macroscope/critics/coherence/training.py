@@ -70,12 +70,7 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
     require_known_words(tokenizer, tokens, options.encoder)
     sections = LabelledSections(tokens, [index[labels[i]] for i in chosen])
     log.info("section classifier: %d training sections of %d types", len(sections), len(types))
-    schedule = Schedule(
-        epochs=options.epochs,
-        batch_size=options.batch_size,
-        device_batch_size=options.batch_size,
-        learning_rate=options.learning_rate,
-    )
+    schedule = Schedule.of(options)
     identity = {"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()}
     examples = Examples(sections, None, DataCollatorWithPadding(tokenizer), group_by_length=True)
     train_model(model, examples, schedule, Checkpoints(checkpoints, identity), seed)

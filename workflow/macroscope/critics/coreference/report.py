@@ -4,9 +4,9 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
+from macroscope.critics.findings import Findings, ReportItem, passage_items
 from macroscope.critics.numeric_latents import numbers_table
-from macroscope.critics.report_tables import divergence_table, stack_tables, statistics_table
+from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.files import read_json
 from macroscope.phrases import number
 
@@ -53,7 +53,7 @@ def items(findings: Findings) -> list[ReportItem]:
     prior = read_json(findings.folder / "prior" / "prior.json")
     about = pd.DataFrame([_training_summary(resolution, prior)])
     coverage = statistics_table(statistics, COVERAGE_COLUMNS)
-    report_items = [
+    return [
         ReportItem("chains", "Latent PPL of the chains of mentions", statistics_table(statistics, CHAIN_COLUMNS)),
         ReportItem("looked_at", "Coverage", coverage, warning=check_texts(statistics)),
         ReportItem(
@@ -78,7 +78,6 @@ def items(findings: Findings) -> list[ReportItem]:
             "prior", "Training data of the prior", about, warning=check_resolution(resolution, options.resolver)
         ),
     ]
-    return [item for item in report_items if item.table is None or len(item.table)]
 
 
 def check_resolution(resolution: dict[str, Any], resolver: str) -> str | None:
@@ -124,10 +123,10 @@ def _training_summary(resolution: dict[str, Any], prior: dict[str, Any]) -> dict
 
 def _contributions(findings: Findings) -> pd.DataFrame:
     """Tabulate the n-grams with the largest contribution to the difference in latent NLL (deng2022 Table 6)."""
-    tables = []
-    for system, table in findings.tables("contributions.csv", MAX_SYSTEMS, keep_default_na=False):
+
+    def show(table: pd.DataFrame) -> pd.DataFrame:
         shown = table[table["contribution"] > 0].head(CONTRIBUTIONS_SHOWN)
-        cells = _join_ngrams(shown).assign(
+        return _join_ngrams(shown).assign(
             **{
                 "real text, %": (100 * shown["reference_share"]).map(number),
                 "system, %": (100 * shown["candidate_share"]).map(number),
@@ -135,16 +134,16 @@ def _contributions(findings: Findings) -> pd.DataFrame:
                 "contribution, nats per symbol": shown["contribution"].map(number),
             }
         )
-        tables.append(cells.assign(system=system))
-    return stack_tables(tables)
+
+    return findings.stack("contributions.csv", show, keep_default_na=False)
 
 
 def _unlikely(findings: Findings, name: str, rows: int) -> pd.DataFrame:
     """Tabulate unlikely mentions, with the most likely alternatives (Table 15)."""
-    tables = []
-    for system, table in findings.tables(name, MAX_SYSTEMS, control=True, keep_default_na=False):
+
+    def show(table: pd.DataFrame) -> pd.DataFrame:
         shown = table.head(rows)
-        cells = _join_ngrams(shown).assign(
+        return _join_ngrams(shown).assign(
             **{
                 "cost, nats": shown["cost"].map(number),
                 "most likely": shown["likely"],
@@ -152,17 +151,17 @@ def _unlikely(findings: Findings, name: str, rows: int) -> pd.DataFrame:
                 "text": shown["text"],
             }
         )
-        tables.append(cells.assign(system=system))
-    return stack_tables(tables)
+
+    return findings.stack(name, show, control=True, keep_default_na=False)
 
 
 def _differences(findings: Findings) -> pd.DataFrame:
     """Tabulate n-grams whose last symbol is more, or less, probable than in real text (Tables 16 and 17)."""
-    tables = []
-    for system, table in findings.tables("differences.csv", MAX_SYSTEMS, keep_default_na=False):
+
+    def show(table: pd.DataFrame) -> pd.DataFrame:
         more, less = table[table["log_ratio"] > 0], table[table["log_ratio"] < 0]
         shown = pd.concat([more.head(DIFFERENCES_SHOWN), less.head(DIFFERENCES_SHOWN)])
-        cells = _join_ngrams(shown).assign(
+        return _join_ngrams(shown).assign(
             **{
                 "P in real text": shown["reference_probability"].map(number),
                 "P in the system": shown["candidate_probability"].map(number),
@@ -173,8 +172,8 @@ def _differences(findings: Findings) -> pd.DataFrame:
                 ],
             }
         )
-        tables.append(cells.assign(system=system))
-    return stack_tables(tables)
+
+    return findings.stack("differences.csv", show, keep_default_na=False)
 
 
 def _join_ngrams(table: pd.DataFrame) -> pd.DataFrame:

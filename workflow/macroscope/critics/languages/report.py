@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.report_tables import VECTORS, divergence_table, statistics_table
 from macroscope.files import read_json
 from macroscope.phrases import number
@@ -26,7 +26,7 @@ def items(findings: Findings) -> list[ReportItem]:
     inference = findings.folder / "inference"
     topics = read_csv(inference / "languages.csv")
     statistics = findings.statistics
-    report_items = [
+    return [
         ReportItem("mixing", "Mixes of languages", statistics_table(statistics, MIXING)),
         ReportItem("simplex", "Topic proportions of the texts", figure=findings.svg("simplex")),
         ReportItem("mixed", "The most mixed texts", _mixed(findings), shows_texts=True),
@@ -36,16 +36,16 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("model", "The model", pd.DataFrame([read_json(inference / "training.json")])),
         ReportItem("texts", "Projected texts", statistics_table(statistics, TEXTS)),
     ]
-    return [item for item in report_items if item.table is None or len(item.table)]
 
 
 def _mixed(findings: Findings) -> pd.DataFrame:
-    tables = []
-    for system, table in findings.tables("mixed.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
+    def show(table: pd.DataFrame) -> pd.DataFrame:
         top = table.head(MIXED_SHOWN)
-        tables.append(top.assign(text=top["text"].str.slice(stop=CHARACTERS_SHOWN), system=system))
-    table = pd.concat(tables, ignore_index=True).assign(largest_share=lambda all_: all_["largest_share"].map(number))
-    return table[["system", *(column for column in table if column != "system")]]
+        return top.assign(
+            text=top["text"].str.slice(stop=CHARACTERS_SHOWN), largest_share=top["largest_share"].map(number)
+        )
+
+    return findings.stack("mixed.csv", show, control=True, keep_default_na=False)
 
 
 def _format_value(value: object) -> object:

@@ -142,13 +142,8 @@ def train_autoencoder(
     encoder.requires_grad_(autoencoder_options.train_encoder)
     batches = NoisySentences(sentences, reader, writer, options.max_tokens, autoencoder_options, seed)
     valid = max(1, int(VALID_SHARE * len(sentences)))
-    schedule = Schedule(
-        epochs=autoencoder_options.epochs,
-        batch_size=autoencoder_options.batch_size,
-        device_batch_size=min(autoencoder_options.batch_size, DEVICE_BATCH),
-        learning_rate=autoencoder_options.learning_rate,
-        evaluations=EVALUATIONS,
-    )
+    device_batch_size = min(autoencoder_options.batch_size, DEVICE_BATCH)
+    schedule = Schedule.of(autoencoder_options, device_batch_size=device_batch_size, evaluations=EVALUATIONS)
     identity = {
         "options": autoencoder_options.model_dump(mode="json"),
         "encoder": [options.encoder, options.pooling, options.max_tokens],

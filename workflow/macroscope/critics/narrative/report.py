@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
+from macroscope.critics.findings import Findings, ReportItem, passage_items
 from macroscope.critics.narrative import CRITIC
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, METRICS_SHOWN
 from macroscope.critics.narrative.latents import DETECTION_COUNTS, ERRORS, EVALUATION, METRICS, SPEED, TRAINING
@@ -92,7 +92,7 @@ def items(findings: Findings) -> list[ReportItem]:
         "too_short_share": ("one sentence or none, %", 100.0),
         "cut_sentence_share": ("sentences cut, %", 100.0),
     }
-    all_items = [
+    return [
         ReportItem("rates", "Detected incoherence", statistics_table(statistics, costs | rates)),
         ReportItem("directions", "How systems differ from real text", directions_table(statistics, tasks)),
         ReportItem("rates_figure", "Detected incoherence by system", figure=findings.svg("rates")),
@@ -115,7 +115,6 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("written", "Generated sentences: examples", _written(findings)),
         ReportItem("texts", "Texts that were projected", statistics_table(statistics, texts)),
     ]
-    return [item for item in all_items if item.table is None or len(item.table)]
 
 
 def directions_table(statistics: pd.DataFrame, tasks: Sequence[str]) -> pd.DataFrame:
@@ -218,12 +217,10 @@ def make_warning(folders: dict[str, dict[str, Path]]) -> str | None:
 
 
 def _doubtful_sentences(findings: Findings) -> pd.DataFrame:
-    tables = []
-    for system, table in findings.tables("doubtful.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
-        rows = table.head(DOUBTFUL_SHOWN)
-        tables.append(rows.assign(probability=rows["probability"].map(number), system=system))
-    table = pd.concat(tables, ignore_index=True)
-    return table[["system", *(column for column in table if column != "system")]]
+    def show(table: pd.DataFrame) -> pd.DataFrame:
+        return table.head(DOUBTFUL_SHOWN).assign(probability=lambda rows: rows["probability"].map(number))
+
+    return findings.stack("doubtful.csv", show, control=True, keep_default_na=False)
 
 
 def _errors(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:

@@ -235,15 +235,8 @@ class _Training:
             return detector.network.fit(*(self._labelled_places(detector, part) for part in (train, valid)))
         from macroscope.trainer import train as train_model
 
-        schedule = Schedule(
-            epochs=self.detector.epochs,
-            batch_size=self.detector.batch_size,
-            device_batch_size=min(self.detector.batch_size, DEVICE_BATCH[self.detector.level]),
-            learning_rate=self.detector.learning_rate,
-            warmup_share=self.detector.warmup_share,
-            weight_decay=self.detector.weight_decay,
-            evaluations=EVALUATIONS,
-        )
+        device_batch_size = min(self.detector.batch_size, DEVICE_BATCH[self.detector.level])
+        schedule = Schedule.of(self.detector, device_batch_size=device_batch_size, evaluations=EVALUATIONS)
         identity = {
             "options": self.options.model_dump(mode="json"),
             "detector": self.detector.model_dump(mode="json"),

@@ -57,7 +57,7 @@ CRITIC = Critic(
     },
     gives_log_q=True,
     keeps_words=True,
-    plan="plan:StringsPlan",
+    plan="options:StringsPlan",
     reveals="the texts: all words in their order",
     criticize={},
     fewest={"documents": 10},

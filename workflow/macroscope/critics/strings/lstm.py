@@ -91,13 +91,7 @@ class LstmEstimator:
             dropout=options.dropout,
         )
         model = LstmForCausalLM(config)
-        schedule = Schedule(
-            epochs=options.epochs,
-            batch_size=options.batch_size,
-            device_batch_size=options.batch_size,
-            learning_rate=options.learning_rate,
-            evaluations=_EVALUATIONS,
-        )
+        schedule = Schedule.of(options, evaluations=_EVALUATIONS)
         examples = Examples(
             EncodedTexts([tokens[i] for i in rest]),
             EncodedTexts([tokens[i] for i in valid]),

@@ -1,11 +1,13 @@
 """Options of the strings critic (pimentel2022 §3, §5, App. D)."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field, model_validator
 
+from macroscope.critics.stage_jobs import CriticPlan, Source, StageJob
 from macroscope.models import ModelName
-from macroscope.options import Options, UserPath
+from macroscope.options import Options, UserPath, reference_of
 
 
 class LstmOptions(Options):
@@ -102,3 +104,16 @@ class StringsOptions(Options):
     def is_cross_fitted(self) -> bool:
         """Return whether texts are scored by estimates that have not seen them."""
         return self.convention == "definition" and self.estimator != "kenlm"
+
+
+class StringsPlan(CriticPlan):
+    """The input `fits` of the stage `compare`."""
+
+    def sources(self, job: StageJob) -> Mapping[str, Source]:
+        """Return the fits of the real texts and of the system, or the given model of KenLM; none for n-grams."""
+        options = self.config.critic(job.critic)
+        if job.stage != "compare" or options.estimator != "lstm":
+            return {"fits": [options.model] if options.model is not None else []}
+        systems = dict.fromkeys((reference_of(job.keys["system"]), job.keys["system"]))
+        fits = range(options.number_of_fits)
+        return {"fits": [job.output("fit", system=system, fit=str(fit)) for system in systems for fit in fits]}

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.options import READABLE_NAMES
 from macroscope.phrases import list_names
@@ -31,7 +31,8 @@ UNLIKE_SHOWN = 2
 def items(findings: Findings) -> list[ReportItem]:
     """List tables and figures."""
     statistics = findings.statistics
-    all_items = [
+    numbers = statistics_table(statistics, NUMBERS)
+    return [
         ReportItem(
             "divergences_figure",
             "Divergences between the distributions over strings",
@@ -39,30 +40,16 @@ def items(findings: Findings) -> list[ReportItem]:
             warning=_warning(statistics),
         ),
         ReportItem("divergences", "Divergences over strings, in numbers", divergence_table(statistics)),
+        ReportItem("latent_nll", "Likelihood of texts under estimates from real text", numbers),
+        ReportItem("texts", "Texts that were scored", statistics_table(statistics, TEXTS)),
+        ReportItem("word_kinds", "Detectability by kind of words", statistics_table(statistics, WORD_KINDS)),
+        ReportItem("unlike", "Texts least like real ones", _unlike(findings), shows_texts=True),
     ]
-    per_word = statistics_table(statistics, NUMBERS)
-    if len(per_word):
-        all_items.append(ReportItem("latent_nll", "Likelihood of texts under estimates from real text", per_word))
-    all_items.append(ReportItem("texts", "Texts that were scored", statistics_table(statistics, TEXTS)))
-    kinds = statistics_table(statistics, WORD_KINDS)
-    if len(kinds):
-        all_items.append(ReportItem("word_kinds", "Detectability by kind of words", kinds))
-    unlike = _unlike(findings)
-    if len(unlike):
-        all_items.append(ReportItem("unlike", "Texts least like real ones", unlike, shows_texts=True))
-    return all_items
 
 
 def _unlike(findings: Findings) -> pd.DataFrame:
-    tables = [
-        table.head(UNLIKE_SHOWN).assign(system=system)
-        for system, table in findings.tables("unlike.csv", MAX_SYSTEMS, keep_default_na=False)
-    ]
-    if not tables:
-        return pd.DataFrame()
-    table = pd.concat(tables, ignore_index=True)
-    columns = table[["system", "id", "words", "log_ratio_per_word", "excerpt"]]
-    return columns.rename(columns={"log_ratio_per_word": "log q/p, nats per word", "excerpt": "text"})
+    table = findings.stack("unlike.csv", lambda table: table.head(UNLIKE_SHOWN), keep_default_na=False)
+    return table.rename(columns={"log_ratio_per_word": "log q/p, nats per word", "excerpt": "text"})
 
 
 def _warning(statistics: pd.DataFrame) -> str | None:

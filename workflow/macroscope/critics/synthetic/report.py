@@ -4,11 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
+from macroscope.critics.findings import Findings, ReportItem, passage_items
 from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.critics.synthetic.figures import collect_points
 from macroscope.files import read_json
-from macroscope.options import CONTROL
 from macroscope.phrases import number
 
 PUBLISHED_ROWS = (
@@ -50,7 +49,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("invalid", "Invalid sub-sequences", _invalid_table(findings), shows_texts=True),
         ReportItem("divergences", "Divergences between the state transitions", divergences),
     ]
-    return [item for item in report_items if item.table is None or len(item.table)]
+    return report_items
 
 
 def _structure_table(findings: Findings, truth: dict[str, Any]) -> pd.DataFrame:
@@ -78,11 +77,4 @@ def _format_interval(row: Any, name: str) -> str:
 
 
 def _invalid_table(findings: Findings) -> pd.DataFrame:
-    tables = [
-        table.head(INVALID_SHOWN).assign(system=system)
-        for system, table in findings.tables("invalid.csv", MAX_SYSTEMS, keep_default_na=False)
-        if system != CONTROL and len(table)
-    ]
-    if not tables:
-        return pd.DataFrame()
-    return pd.concat(tables, ignore_index=True)[["system", "subsequence", "count"]]
+    return findings.stack("invalid.csv", lambda table: table.head(INVALID_SHOWN), keep_default_na=False)

@@ -8,7 +8,7 @@ from macroscope.critics.declaration import AttributionScore, Course, Critic, Rea
 from macroscope.stages import Stage
 
 _COURSE = Course(
-    *("course:follow", "words", 100),
+    *("scoring:follow", "words", 100),
     {
         "repetition": Reading("repeat themselves more", "repeat themselves less", "above", "%"),
         "new_words": Reading("use more new words", "use fewer new words", "below", "%"),

@@ -237,11 +237,7 @@ def _format_cell_with_test(row: pd.Series, statistic: str, factor: float) -> str
 
 def _first_texts(findings: Findings) -> pd.DataFrame:
     """Tabulate the first texts of real text and of each system (Table 7)."""
-    tables = [
-        table.assign(system=system)
-        for system, table in findings.tables("first_texts.csv", MAX_SYSTEMS, control=True, keep_default_na=False)
-    ]
-    return pd.concat(tables, ignore_index=True)[["system", "id", "text"]]
+    return findings.stack("first_texts.csv", lambda table: table, control=True, keep_default_na=False)
 
 
 def _words(findings: Findings) -> pd.DataFrame:

@@ -14,7 +14,7 @@ _MODEL = "topics pinned covariance_prior smoothing iterations tolerance initiali
 _FIRST_TOPICS = Reading(
     "stay more on the topics of their beginning", "stay less on the topics of their beginning", unit="%"
 )
-_COURSE = Course("course:follow", "words of the vocabulary", 50, {"first_topics": _FIRST_TOPICS})
+_COURSE = Course("scoring:follow", "words of the vocabulary", 50, {"first_topics": _FIRST_TOPICS})
 
 CRITIC = Critic(
     options="options:TopicsOptions",

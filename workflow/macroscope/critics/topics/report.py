@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.numeric_latents import numbers_table
-from macroscope.critics.report_tables import VECTORS, divergence_table, stack_tables, statistics_table
+from macroscope.critics.report_tables import VECTORS, divergence_table, statistics_table
 from macroscope.files import read_json
 from macroscope.phrases import number, shorten
 from macroscope.statistics.tidy import SIGNIFICANT
@@ -37,7 +37,7 @@ def items(findings: Findings) -> list[ReportItem]:
     topics = read_csv(inference / "topics.csv")
     warning = model_warning(validation)
     statistics = findings.statistics
-    report_items = [
+    return [
         ReportItem("correlations", "Topic correlations", statistics_table(statistics, CORRELATIONS)),
         ReportItem(
             "covariances",
@@ -58,7 +58,6 @@ def items(findings: Findings) -> list[ReportItem]:
         ),
         ReportItem("texts", "Projected texts", statistics_table(statistics, TEXTS)),
     ]
-    return [item for item in report_items if item.table is None or len(item.table)]
 
 
 def model_warning(validation: dict[str, Any]) -> str | None:
@@ -94,23 +93,25 @@ def _flat(validation: dict[str, Any]) -> dict[str, Any]:
 
 def _pairs(findings: Findings) -> pd.DataFrame:
     """Tabulate the pairs of topics whose correlation differs most from real text's, by system."""
-    tables = []
-    for system, table in findings.tables("pairs.csv", MAX_SYSTEMS):
+
+    def show(table: pd.DataFrame) -> pd.DataFrame:
         top = table.head(PAIRS_SHOWN)
-        correlations = {
-            "correlation in real text": top["reference_correlation"].map(number),
-            "in the system": top["candidate_correlation"].map(number),
-        }
-        tables.append(
-            pd.DataFrame({"first topic": top["first"], "second topic": top["second"], **correlations, "system": system})
+        return pd.DataFrame(
+            {
+                "first topic": top["first"],
+                "second topic": top["second"],
+                "correlation in real text": top["reference_correlation"].map(number),
+                "in the system": top["candidate_correlation"].map(number),
+            }
         )
-    return stack_tables(tables)
+
+    return findings.stack("pairs.csv", show)
 
 
 def _shares(findings: Findings) -> pd.DataFrame:
     """Tabulate the topics whose share differs most from real text's, by system; shares in %."""
-    tables = []
-    for system, table in findings.tables("topics.csv", MAX_SYSTEMS):
+
+    def show(table: pd.DataFrame) -> pd.DataFrame:
         top = table.head(TOPICS_SHOWN)
         cells = pd.DataFrame({"topic": top["words"], "real text, %": top["reference_share"].map(_percent)})
         cells["system, %"] = top["candidate_share"].map(_percent)
@@ -119,24 +120,27 @@ def _shares(findings: Findings) -> pd.DataFrame:
             + (" *" if row.p_adjusted < SIGNIFICANT else "")
             for row in top.itertuples()
         ]
-        tables.append(cells.assign(system=system))
-    return stack_tables(tables)
+        return cells
+
+    return findings.stack("topics.csv", show)
 
 
 def _outliers(findings: Findings) -> pd.DataFrame:
     """Tabulate the documents with the highest T(x), the control's first (deng2022 Table 14)."""
-    tables = []
-    for system, table in findings.tables("outliers.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
+
+    def show(table: pd.DataFrame) -> pd.DataFrame:
         top = table.head(OUTLIERS_SHOWN)
-        columns = {
-            "id": top["id"],
-            "latent NLL (nats)": top["nll"].map(number),
-            "words of the vocabulary": top["known_words"],
-            "topics": top["topics"],
-            "text": top["text"].map(lambda text: shorten(text, CHARACTERS_SHOWN)),
-        }
-        tables.append(pd.DataFrame({**columns, "system": system}))
-    return stack_tables(tables)
+        return pd.DataFrame(
+            {
+                "id": top["id"],
+                "latent NLL (nats)": top["nll"].map(number),
+                "words of the vocabulary": top["known_words"],
+                "topics": top["topics"],
+                "text": top["text"].map(lambda text: shorten(text, CHARACTERS_SHOWN)),
+            }
+        )
+
+    return findings.stack("outliers.csv", show, control=True, keep_default_na=False)
 
 
 def _percent(share: float) -> str:

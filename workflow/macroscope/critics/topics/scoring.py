@@ -1,5 +1,6 @@
-"""Scores of the critic `topics`: latent NLL under N(mu, Sigma) (deng2022 §6, Appendix A), and its known truth."""
+"""Scores of the critic `topics`: latent NLL under N(mu, Sigma) (deng2022 §6, Appendix A), known truth, course."""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,16 @@ import torch
 from scipy.optimize import linear_sum_assignment
 
 from macroscope.corpora.simulated.topics import TopicProcess
-from macroscope.critics.latents import write_scores
-from macroscope.critics.topics.latents import Array, read_posteriors
+from macroscope.critics.course import CourseInputs, Follow
+from macroscope.critics.latents import read_vectors, write_scores
+from macroscope.critics.topic_shares import read_vocabulary
+from macroscope.critics.topics.latents import LATENTS, Array, read_posteriors
 from macroscope.critics.topics.model import LOG_2_PI, CorrelatedTopicModel, entropy
 from macroscope.critics.topics.options import TopicsOptions
+from macroscope.critics.topics.vocabulary import TOKENIZERS, Integers
+from macroscope.documents import Document
 from macroscope.files import read_json, write_json
+from macroscope.statistics.courses import BEGINNING, TENTHS
 
 
 def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
@@ -142,5 +148,38 @@ def _per_dimension(mean: Array, covariance: Array, prior_mean: Array, prior_cova
     return float(np.exp(nll / len(mean)))
 
 
-# ---- statistics ------------------------------------------------------------------------------------------------------
-# Statistics of the patchiness of the topics, a number of the scores; the stage `compare_scores` computes them.
+# ---- course ----------------------------------------------------------------------------------------------------------
+
+
+def follow(inputs: CourseInputs) -> Follow:
+    """Return the function of each word's agreement with the topics of the beginning; see `critics.course`."""
+    assert inputs.inference is not None
+    model = CorrelatedTopicModel.load(inputs.inference / "model.npz")
+    index, tokenize = read_vocabulary(inputs.inference), TOKENIZERS[inputs.options.convention]
+    topics = model.topics.numpy()
+
+    def values(documents: Iterable[Document], latents: Path) -> Iterator[Array]:
+        strengths = model.strengths(torch.from_numpy(np.array(read_vectors(latents, LATENTS, "mean"))))
+        for document, shares in zip(documents, torch.softmax(strengths, dim=1).numpy(), strict=True):
+            words = np.array([index[word] for word in tokenize(document.text) if word in index], dtype=np.int64)
+            yield agree_with_beginning(words, shares, topics)
+
+    return values
+
+
+def agree_with_beginning(words: Integers, shares: Array, topics: Array) -> Array:
+    """Return for each word the probability that it has the same topic as another word of the beginning (1 x words).
+
+    The topic of a word is from its distribution given the word and the shares of the topics in the document; `topics`
+    are distributions of words (topics x vocabulary). No values if the beginning has fewer than two words.
+    """
+    size = -(-len(words) * BEGINNING // TENTHS)
+    if size < 2:
+        return np.empty((1, 0))
+    joint = shares[:, np.newaxis] * topics[:, words]
+    of_words = joint / joint.sum(axis=0)
+    agreement = of_words[:, :size].sum(axis=1) @ of_words
+    others = np.full(len(words), float(size))
+    agreement[:size] -= (of_words[:, :size] ** 2).sum(axis=0)  # a word and itself are no pair
+    others[:size] -= 1
+    return np.asarray(agreement / others)[np.newaxis]

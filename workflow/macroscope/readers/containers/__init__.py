@@ -1,20 +1,22 @@
 """Containers of records, recognised by their content; names matter for text, spreadsheets and some tables alone."""
 
 import re
-from collections.abc import Collection
+import shlex
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from macroscope.errors import MacroscopeError, no_such_file
-from macroscope.files import require_regular
+from macroscope.files import RESOURCES, require_regular
 from macroscope.readers.columnar import ARROW_MAGIC, read_numbered_rows
 from macroscope.readers.compression import DAMAGE, open_bytes, raise_broken, without_suffix
 from macroscope.readers.compression import SUFFIXES as COMPRESSED_SUFFIXES
 from macroscope.readers.containers.json_values import LOG_SUFFIX, is_log, open_json, open_log
-from macroscope.readers.containers.rows import Rows
 from macroscope.readers.containers.tables import SUFFIXES as SPREADSHEET_SUFFIXES
 from macroscope.readers.containers.tables import is_delimited, open_delimited, open_spreadsheet
 from macroscope.readers.containers.texts import ARTICLE_BEGINNING, open_articles, open_text
-from macroscope.readers.containers.unreadable import describe_unreadable
+from macroscope.readers.records import Rows
+from macroscope.strict_yaml import read_yaml
 
 SUBTITLE_SUFFIXES = (".srt", ".vtt")
 TEXT_SUFFIXES = (".txt", ".md", ".markdown", ".wp_target", *SUBTITLE_SUFFIXES)
@@ -91,3 +93,49 @@ def _beginning(path: Path) -> bytes:
         raise no_such_file(path) from None
     except DAMAGE as error:
         raise_broken(error, str(path))
+
+
+# ---- files that are not read -----------------------------------------------------------------------------------------
+
+KINDS = [
+    {"suffixes": (), "beginnings": (), "command": "", "advice": ""} | row
+    for row in read_yaml(RESOURCES / "unreadable.yaml")
+]
+"""Rows of `resources/unreadable.yaml`."""
+_PROLOGUE = re.compile(rb"\A\s*(?:<\?xml[^>]*\?>|<!--.*?-->|\s)*", re.DOTALL)
+_TEXT_MARKS = frozenset(b"\t\n\r\x0c\x1b")
+"""Control characters that texts may hold."""
+
+
+def describe_unreadable(path: Path, beginning: bytes) -> str:
+    """Return what a file is that is not read, and what to do; "" if it is not known.
+
+    Parameters
+    ----------
+    beginning
+        Its first bytes.
+    """
+    starts = tuple(start.lstrip()[:32].lower() for start in (beginning, _PROLOGUE.sub(b"", beginning)))
+    kind = next((row for row in KINDS if _is_of(row, path.name.lower(), starts)), None)
+    if kind is None:
+        return f"{path.name} looks like plain text: call it {path.name}.txt" if _is_text(beginning) else ""
+    file, stem = shlex.quote(path.name), shlex.quote(path.stem)
+    command = f"convert it first, for example with `{kind['command']}`" if kind["command"] else ""
+    what = (command + kind["advice"]).format(file=file, stem=stem)
+    return f"{path.name} is {kind['name']}, which is not read; {what}"
+
+
+def _is_of(kind: Mapping[str, Any], name: str, starts: tuple[bytes, ...]) -> bool:
+    beginnings = tuple(beginning.encode("latin-1") for beginning in kind["beginnings"])
+    return name.endswith(tuple(kind["suffixes"])) or any(start.startswith(beginnings) for start in starts)
+
+
+def _is_text(beginning: bytes) -> bool:
+    """Return whether bytes begin a text in UTF-8, whose last character may be cut."""
+    if not beginning or any(byte < 32 and byte not in _TEXT_MARKS for byte in beginning):
+        return False
+    try:
+        beginning.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start > len(beginning) - 4
+    return True

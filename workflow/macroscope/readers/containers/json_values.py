@@ -16,9 +16,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json, parse_json_values
 from macroscope.readers.archives import open_member, open_zip, read_member
 from macroscope.readers.compression import open_bytes, read_all
-from macroscope.readers.containers.rows import NumberedRows, Rows
 from macroscope.readers.formats import find_records
-from macroscope.readers.records import parse_values, read_bounded_lines
+from macroscope.readers.records import NumberedRows, Rows, parse_values, read_bounded_lines
 
 
 def open_json(path: Path) -> Rows:

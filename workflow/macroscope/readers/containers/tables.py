@@ -18,8 +18,8 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from macroscope.errors import MacroscopeError
 from macroscope.files import SAVE_AS_UTF8, parse_json
 from macroscope.readers.compression import DAMAGE, open_bytes, raise_broken, read_all, require_modest
-from macroscope.readers.containers.rows import NumberedRows, Rows
 from macroscope.readers.formats import FORMATS
+from macroscope.readers.records import NumberedRows, Rows
 
 if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook

@@ -15,8 +15,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.fields import name_field
 from macroscope.files import SAVE_AS_UTF8, parse_json
 from macroscope.readers.compression import DAMAGE, open_bytes, raise_broken, read_all
-from macroscope.readers.containers.rows import NumberedRows, Rows
-from macroscope.readers.records import LONGEST_LINE, read_numbered_lines
+from macroscope.readers.records import LONGEST_LINE, NumberedRows, Rows, read_numbered_lines
 
 _DATE = re.compile(
     r"\u200e?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s[ap]\.?\s?m\.?)?(?:\]|\s-)\s",

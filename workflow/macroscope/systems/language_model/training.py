@@ -20,7 +20,7 @@ from macroscope.models import resolve
 from macroscope.pretrained import load_pretrained_tokenizer, load_saved_tokenizer, require_known_words
 from macroscope.systems.formats import read_training_texts
 from macroscope.systems.language_model.model import context_window, describe_size, load_base, require_steps, save_model
-from macroscope.systems.language_model.options import LanguageModelSystem, Training
+from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words
 from macroscope.tables import write_csv
 from macroscope.trainer import train
@@ -227,7 +227,7 @@ def finetune(
     history = train(
         model,
         Examples(train_set, valid_set, default_data_collator),
-        _schedule(options.training),
+        Schedule.of(options.training, bfloat16=options.training.precision == "bfloat16"),
         Checkpoints(checkpoints, _identify(options, seed, streams)),
         seed,
     )
@@ -269,22 +269,6 @@ def _identify(options: LanguageModelSystem, seed: int, streams: Sequence[TokenSt
         "train": fingerprint(streams[0]),
         "valid": fingerprint(streams[1]),
     }
-
-
-def _schedule(training: Training) -> Schedule:
-    return Schedule(
-        epochs=training.epochs,
-        batch_size=training.batch_size,
-        device_batch_size=training.device_batch_size,
-        learning_rate=training.learning_rate,
-        warmup_share=training.warmup_share,
-        weight_decay=training.weight_decay,
-        beta2=training.beta2,
-        gradient_norm=training.gradient_norm,
-        decay=training.decay,
-        evaluations=training.evaluations,
-        bfloat16=training.precision == "bfloat16",
-    )
 
 
 def _document_orders(streams: Sequence[TokenStream], seed: int) -> list[np.ndarray]:

@@ -135,14 +135,7 @@ def train_translator(
     set_seed(seed)
     model = Translator(size)
     training = options.training
-    schedule = Schedule(
-        epochs=training.epochs,
-        batch_size=training.batch_size,
-        device_batch_size=training.batch_size,
-        learning_rate=training.learning_rate,
-        warmup_share=training.warmup_share,
-        evaluations=training.evaluations,
-    )
+    schedule = Schedule.of(training)
     identity = {"options": options.model_dump(mode="json"), "seed": seed, "train": _digest(train_set)}
     history = train(model, Examples(train_set, valid_set, collate), schedule, Checkpoints(checkpoints, identity), seed)
     with atomic(output) as folder:
