@@ -5,7 +5,6 @@ list of sentences each). The official zips hold train.txt, val.txt and test.txt;
 """
 
 import re
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -18,7 +17,7 @@ from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
-from macroscope.readers.archives import is_zip, open_member, open_zip
+from macroscope.readers.archives import is_zip, open_members
 from macroscope.readers.plain_text import tidy
 from macroscope.readers.records import parse_lines, read_numbered_records
 from macroscope.readers.splits import assign_split
@@ -26,6 +25,7 @@ from macroscope.readers.splits import assign_split
 SOURCE = Source(options=":CohanCorpus", read=":read_articles")
 ABSTRACT = "abstract"
 _OFFICIAL_SPLITS = {"train.txt": "train", "val.txt": "valid", "valid.txt": "valid", "test.txt": "test"}
+_ORDER = ("train", "valid", "test")
 _SENTENCE_MARK = re.compile(r"</?[sS]>")
 
 Record = tuple[str, str | None, dict[str, Any]]
@@ -51,8 +51,6 @@ def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, work
     provenance
         Receives the counts: articles with unequal numbers of names and sections, empty sections, articles without
         text, ids that occurred before.
-    workers
-        Not used, because decompression limits the speed.
     """
     mismatched = Count("article with unequal numbers of sections and section names", 0, 0)
     empty_sections = Count("section without text", 0, 0, "sections")
@@ -83,23 +81,20 @@ def _records(path: Path) -> Iterator[Record]:
         for number, record in read_numbered_records(path):
             yield f"{path}, line {number}", None, record
         return
-    with open_zip(path) as archive:
-        for split, name in _official_members(archive, path):
-            with open_member(archive, path, name) as stream:
+    missing = "no train.txt, val.txt or test.txt in this zip; give the zip of Cohan et al."
+    with open_members(
+        path, _official_split, missing, lambda name: (_ORDER.index(_official_split(name)), name)
+    ) as members:
+        for name, member in members:
+            with member as stream:
                 for number, record in parse_lines(stream, f"{path}, {name}"):
-                    yield f"{path}, {name}, line {number}", split, record
+                    yield f"{path}, {name}, line {number}", _official_split(name), record
 
 
-def _official_members(archive: zipfile.ZipFile, path: Path) -> list[tuple[str, str]]:
-    members = []
-    for name in archive.namelist():
-        parts = PurePosixPath(name).parts
-        if parts and parts[0] != "__MACOSX" and parts[-1] in _OFFICIAL_SPLITS:
-            members.append((_OFFICIAL_SPLITS[parts[-1]], name))
-    if not members:
-        raise MacroscopeError(f"{path}: no train.txt, val.txt or test.txt in this zip; give the zip of Cohan et al.")
-    order = list(_OFFICIAL_SPLITS.values())
-    return sorted(members, key=lambda member: (order.index(member[0]), member[1]))
+def _official_split(name: str) -> str | None:
+    """Return the split that a file of the zip holds; None for other files, such as those that macOS adds."""
+    path = PurePosixPath(name)
+    return None if "__MACOSX" in path.parts[:1] else _OFFICIAL_SPLITS.get(path.name)
 
 
 def _fields(record: dict[str, Any], where: str) -> tuple[str, list[str], list[list[str]]]:

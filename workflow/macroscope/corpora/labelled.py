@@ -11,11 +11,10 @@ r"""Source `labelled`: short texts with known sentiment, author or topic, in the
 
 import csv
 import re
-import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -25,7 +24,7 @@ from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
-from macroscope.readers.archives import open_archive, read_member
+from macroscope.readers.archives import open_members, read_member
 from macroscope.readers.plain_text import tidy
 from macroscope.readers.records import LONGEST_LINE, read_bounded_lines, read_identifier, read_numbered_records
 from macroscope.readers.splits import assign_split
@@ -33,7 +32,7 @@ from macroscope.readers.splits import assign_split
 SOURCE = Source(options=":LabelledCorpus", read=":read_labelled")
 LABELS = {"1": "negative", "2": "positive"}
 _OFFICIAL_SPLITS = {"train.csv": "train", "test.csv": "test"}
-_FOLDER = re.compile(r"20news-bydate-(train|test)$")
+_MESSAGE = re.compile(r"20news-bydate-(train|test)/([^/]+)/([^./][^/]*)$")
 # Quoted lines, and lines that introduce a quotation.
 _QUOTATION = re.compile(r"^[>|]|^In article|^Quoted from|writes in|writes:|wrote:|says:|said:")
 LabelledLayout = Literal["yelp_polarity", "news_category", "newsgroups20"]
@@ -115,8 +114,6 @@ def read_labelled(options: LabelledCorpus, path: Path, provenance: Provenance, w
         no official splits, all texts are split by id hash.
     provenance
         Receives the counts: texts without words, without a label, ids that occurred before.
-    workers
-        Not used, because decompression limits the speed.
     """
     empty = Count("text without words", 0, 0)
     unlabelled = Count("text without a label", 0, 0)
@@ -166,21 +163,13 @@ def _news_fields(record: dict[str, Any], where: str) -> tuple[str, str, str]:
 
 def read_newsgroups20(path: Path) -> Iterator[LabelledText]:
     """Stream the messages; an id is "<group>/<number>"."""
-    is_empty = True
-    with open_archive(path) as archive:
-        for member in archive:
-            parts = PurePosixPath(member.name).parts
-            split = _FOLDER.search(parts[-3]) if len(parts) >= 3 and member.isfile() else None
-            stream = archive.extractfile(member) if split else None
-            if split is None or stream is None or parts[-1].startswith("."):
-                continue
-            is_empty = False
-            text = extract_body(read_member(stream, f"{path}, {member.name}").decode("latin-1"))
-            yield LabelledText(f"{parts[-2]}/{parts[-1]}", split.group(1), parts[-2], text)
-    if is_empty:
-        raise MacroscopeError(
-            f"{path}: no 20news-bydate-train/<group>/<number> in this archive; give 20news-bydate.tar.gz"
-        )
+    missing = "no 20news-bydate-train/<group>/<number> in this archive; give 20news-bydate.tar.gz"
+    with open_members(path, _MESSAGE.search, missing) as members:
+        for name, member in members:
+            with member as stream:
+                message = read_member(stream, f"{path}, {name}").decode("latin-1")
+            split, group, number = _MESSAGE.search(name).groups()  # type: ignore[union-attr]
+            yield LabelledText(f"{group}/{number}", split, group, extract_body(message))
 
 
 def extract_body(message: str) -> str:
@@ -205,20 +194,14 @@ def _without_quotations(text: str) -> str:
 
 def read_yelp_polarity(path: Path) -> Iterator[LabelledText]:
     """Stream the reviews; an id is the official split and the number of the review in its file, from 1."""
-    is_empty = True
-    with open_archive(path) as archive:
-        for member in archive:
-            split = _OFFICIAL_SPLITS.get(PurePosixPath(member.name).name)
-            if split is not None and member.isfile():
-                is_empty = False
-                yield from _reviews(archive, member, split, f"{path}, {member.name}")
-    if is_empty:
-        raise MacroscopeError(f"{path}: no train.csv or test.csv in this archive; give yelp_review_polarity_csv.tgz")
+    missing = "no train.csv or test.csv in this archive; give yelp_review_polarity_csv.tgz"
+    with open_members(path, lambda name: PurePosixPath(name).name in _OFFICIAL_SPLITS, missing) as members:
+        for name, member in members:
+            with member as stream:
+                yield from _reviews(stream, _OFFICIAL_SPLITS[PurePosixPath(name).name], f"{path}, {name}")
 
 
-def _reviews(archive: tarfile.TarFile, member: tarfile.TarInfo, split: str, where: str) -> Iterator[LabelledText]:
-    stream = archive.extractfile(member)
-    assert stream is not None  # the member is a file
+def _reviews(stream: IO[bytes], split: str, where: str) -> Iterator[LabelledText]:
     csv.field_size_limit(LONGEST_LINE)  # for the whole process; a long text exceeds the default, 131 kB
     lines = (line.decode("utf-8") for line in read_bounded_lines(stream, where))
     reader = csv.reader(lines, strict=True)
@@ -228,15 +211,13 @@ def _reviews(archive: tarfile.TarFile, member: tarfile.TarInfo, split: str, wher
                 raise MacroscopeError(
                     f'{where}, line {reader.line_num}: not a review; a line is "label","text", with label 1 or 2'
                 )
-            yield LabelledText(f"{split}-{number}", split, LABELS[row[0]], _unescaped(row[1]))
+            yield LabelledText(
+                f"{split}-{number}", split, LABELS[row[0]], row[1].replace("\\n", " ").replace('\\"', '"')
+            )
     except csv.Error as error:
         raise MacroscopeError(f"{where}, line {reader.line_num}: not valid CSV ({error}); download it again") from None
     except UnicodeDecodeError:
         raise MacroscopeError(f"{where}, after line {reader.line_num}: not valid UTF-8; download it again") from None
-
-
-def _unescaped(text: str) -> str:
-    return text.replace("\\n", " ").replace('\\"', '"')
 
 
 _READERS: dict[str, Callable[[Path], Iterator[LabelledText]]] = {

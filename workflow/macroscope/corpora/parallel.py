@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Literal
@@ -21,7 +21,7 @@ from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
-from macroscope.readers.archives import is_zip, open_archive, open_member, open_zip
+from macroscope.readers.archives import open_members
 from macroscope.readers.plain_text import tidy
 from macroscope.readers.records import decode_lines, read_numbered_lines
 from macroscope.readers.splits import assign_split
@@ -80,8 +80,6 @@ def read_parallel(options: ParallelCorpus, path: Path, provenance: Provenance, w
     ----------
     provenance
         Receives the count of lines that are empty in either language.
-    workers
-        Not used, because decompression limits the speed.
     """
     language = parse_language(path, options.original_language)
     if not language:
@@ -134,31 +132,19 @@ def _unpacked(path: Path, languages: tuple[str, str]) -> Iterator[tuple[IO[bytes
     with tempfile.TemporaryFile() as first, tempfile.TemporaryFile() as second:
         streams = dict(zip(languages, (first, second), strict=True))
         missing = set(languages)
-        with _open_members(path) as members:
+        absent = "no file of the archive ends in .{}".format
+        with open_members(path, lambda name: _suffix(name) in missing, absent(" or in .".join(languages))) as members:
             for name, member in members:
-                language = name.rpartition(".")[2]
-                if language in missing:
+                if (language := _suffix(name)) in missing:
                     with member as content:
                         shutil.copyfileobj(content, streams[language])
                     missing.discard(language)
         if missing:
-            raise MacroscopeError(f"{path}: no file of the archive ends in .{' or in .'.join(sorted(missing))}")
+            raise MacroscopeError(f"{path}: {absent(*missing)}")
         for stream in (first, second):
             stream.seek(0)
         yield first, second
 
 
-@contextmanager
-def _open_members(path: Path) -> Iterator[Iterator[tuple[str, AbstractContextManager[IO[bytes]]]]]:
-    """Open an archive, tar or zip, and iterate over the names and contents of its files, to be read one by one.
-
-    They are read inside this context, which names the archive if one of them proves damaged.
-    """
-    if is_zip(path):
-        with open_zip(path) as archive:
-            yield ((name, open_member(archive, path, name)) for name in archive.namelist())
-        return
-    with open_archive(path) as archive:
-        # A link may lead to nothing, or to itself.
-        contents = ((member.name, archive.extractfile(member)) for member in archive if member.isfile())
-        yield ((name, content) for name, content in contents if content is not None)
+def _suffix(name: str) -> str:
+    return name.rpartition(".")[2]

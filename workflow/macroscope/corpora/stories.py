@@ -57,8 +57,6 @@ def read_stories(options: StoriesCorpus, path: Path, provenance: Provenance, wor
     ----------
     provenance
         Receives the count of stories with too few words.
-    workers
-        Not used, because the disk limits the speed.
     """
     fewest = options.fewest_words
     short = Count(f"fewer words than {fewest} (fewest_words)", 0, 0, option="fewest_words")

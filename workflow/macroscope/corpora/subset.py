@@ -52,8 +52,6 @@ def read_subset(options: SubsetCorpus, path: Path, provenance: Provenance, worke
     ----------
     provenance
         Receives the origin of the other corpus and its counts, because its filters apply here, too.
-    workers
-        Not used, because the disk limits the speed.
     """
     origin = read_provenance(path)
     provenance.source.update(of=options.of, origin=origin.source)

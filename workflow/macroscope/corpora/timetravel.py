@@ -25,7 +25,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import UserPath
 from macroscope.progress import Progress
-from macroscope.readers.archives import is_zip, open_member, open_zip
+from macroscope.readers.archives import is_zip, open_members
 from macroscope.readers.plain_text import tidy
 from macroscope.readers.records import parse_lines, read_identifier, read_numbered_records
 from macroscope.readers.splits import assign_split
@@ -75,8 +75,6 @@ def read_timetravel(
     ----------
     provenance
         Receives the counts: stories without exactly five sentences, stories that occurred before.
-    workers
-        Not used, because the disk limits the speed.
     """
     provenance.source.update(file=path.name)
     wrong_length = Count("story that is not of five sentences", 0, 0)
@@ -105,14 +103,16 @@ def _records(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
     if not is_zip(path):
         yield from ((path.name, number, record) for number, record in read_numbered_records(path))
         return
-    with open_zip(path) as archive:
-        members = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX")]
-        if not members:
-            raise MacroscopeError(f"{path}: no .json file in it; give the zip of TimeTravel, or its files")
-        for member in sorted(members, key=_reading_order):
-            with open_member(archive, path, member) as stream:
-                for number, record in parse_lines(stream, f"{path}, {member}"):
-                    yield PurePosixPath(member).name, number, record
+    missing = "no .json file in it; give the zip of TimeTravel, or its files"
+    with open_members(path, _is_json, missing, _reading_order) as members:
+        for name, member in members:
+            with member as stream:
+                for number, record in parse_lines(stream, f"{path}, {name}"):
+                    yield PurePosixPath(name).name, number, record
+
+
+def _is_json(name: str) -> bool:
+    return name.endswith(".json") and not name.startswith("__MACOSX")
 
 
 def _official_split(name: str) -> str | None:

@@ -27,7 +27,7 @@ from macroscope.files import parse_json
 from macroscope.natural_language.sentences import split_sentences
 from macroscope.options import UserPath
 from macroscope.progress import Progress
-from macroscope.readers.archives import open_archive, open_member, open_zip, read_member
+from macroscope.readers.archives import open_members, read_member
 from macroscope.readers.plain_text import tidy
 from macroscope.readers.records import read_identifier, read_numbered_lines
 from macroscope.readers.splits import assign_split
@@ -90,8 +90,6 @@ def read_tripadvisor(
     provenance
         Receives the counts: reviews without text, with too few sentences, with too long a sentence, or with an id that
         occurred before.
-    workers
-        Not used, because decompression limits the speed.
     """
     fewest, most = options.fewest_sentences, options.most_words
     empty = Count("review without text", 0, 0)
@@ -166,28 +164,13 @@ def _parse_line(record: Any, default_id: str, where: str) -> Review:
 
 
 def _read_archive(path: Path) -> Iterator[Review]:
-    is_empty = True
-    for name, data in (_read_zip if path.suffix.lower() == ".zip" else _read_tar)(path):
-        is_empty = False
-        yield from _parse_hotel(data, PurePosixPath(name).stem, f"{path}, {name}")
-    if is_empty:
-        raise MacroscopeError(f"{path}: no .json file in this archive; give TripAdvisorJson.tar.bz2 of LARA")
-
-
-def _read_tar(path: Path) -> Iterator[tuple[str, bytes]]:
-    with open_archive(path) as archive:
-        for member in archive:
-            # A link may lead to nothing, or to itself.
-            stream = archive.extractfile(member) if member.isfile() and _is_json(member.name) else None
-            if stream is not None:
-                yield member.name, read_member(stream, f"{path}, {member.name}")
-
-
-def _read_zip(path: Path) -> Iterator[tuple[str, bytes]]:
-    with open_zip(path) as archive:
-        for name in filter(_is_json, archive.namelist()):
-            with open_member(archive, path, name) as stream:
-                yield name, read_member(stream, f"{path}, {name}")
+    missing = "no .json file in this archive; give TripAdvisorJson.tar.bz2 of LARA"
+    with open_members(path, _is_json, missing) as members:
+        for name, member in members:
+            where = f"{path}, {name}"
+            with member as stream:
+                data = read_member(stream, where)
+            yield from _parse_hotel(data, PurePosixPath(name).stem, where)
 
 
 def _is_json(name: str) -> bool:

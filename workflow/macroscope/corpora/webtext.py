@@ -69,8 +69,6 @@ def read_webtext(
         `official_splits` keeps the split in the file's name (webtext.test.jsonl); other files are split by id hash.
     provenance
         Receives the counts; see `read_texts`.
-    workers
-        Not used, because the disk limits the speed.
     """
     provenance.source.update(file=path.name)
     by_hash = isinstance(options, WebTextCorpus) and not options.official_splits

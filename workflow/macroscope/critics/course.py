@@ -25,14 +25,7 @@ from macroscope.documents import Collection, Document
 from macroscope.files import atomic
 from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.stages import load
-from macroscope.statistics.courses import (
-    FEWEST,
-    TENTHS,
-    Courses,
-    average_by_tenth,
-    compare_courses,
-    estimate_curves,
-)
+from macroscope.statistics.courses import FEWEST, TENTHS, Courses, average_by_tenth, compare_courses, estimate_curves
 from macroscope.statistics.document_features import Array
 from macroscope.statistics.document_groups import read_keys
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy

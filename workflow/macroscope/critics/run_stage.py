@@ -225,7 +225,7 @@ def run_critic(
     if signs:
         given["signature"] = signature(critic, options, name, given["seed"])
     if stage.options:
-        given["options"] = _restricted(options, stage.option_names)
+        given["options"] = type(options)(**options.model_dump(include=set(stage.option_names)))
     accepted = {*stage.input_names, *stage.value_names, "options"}
     arguments_of_stage = {key: value for key, value in given.items() if key in accepted}
     function = stage.function(critic.package)
@@ -261,11 +261,6 @@ def _select_shard(given: dict[str, Any]) -> None:
     shard, per_shard = (given.pop(key, None) for key in _OF_SHARDS)
     if given.get("texts") is not None:
         given["texts"] = Collection(given["texts"], shard or 0, per_shard)
-
-
-def _restricted(options: Options, names: Iterable[str]) -> Options:
-    """Return options with those that a stage does not read at their defaults."""
-    return type(options)(**options.model_dump(include=set(names)))
 
 
 def _write_statistics(critic: Plugin[Critic], table: Any, given: Mapping[str, Any], output: Path) -> None:

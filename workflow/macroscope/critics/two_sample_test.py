@@ -20,14 +20,7 @@ from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, t
 from macroscope.statistics.decisive_features import find_decisive_features
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.joint_test import CollectionStatistic, estimate_largest_difference
-from macroscope.statistics.power import (
-    DESIGNS,
-    Design,
-    Power,
-    PowerSettings,
-    align,
-    measure_power,
-)
+from macroscope.statistics.power import DESIGNS, Design, Power, PowerSettings, align, measure_power
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, sized_row, tidy_table, write_tidy
 from macroscope.tables import write_csv
 

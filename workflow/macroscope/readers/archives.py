@@ -6,10 +6,10 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from macroscope.errors import MacroscopeError, no_such_file
 
@@ -86,6 +86,47 @@ def open_member(archive: zipfile.ZipFile, path: Path, name: str) -> Iterator[IO[
     except _DAMAGE as error:
         _raise_disk_error(error)
         raise MacroscopeError(f"{path}, {name}: the data are broken ({error}); download it again") from None
+
+
+Members = Iterator[tuple[str, AbstractContextManager[IO[bytes]]]]
+
+
+@contextmanager
+def open_members(
+    path: Path, is_wanted: Callable[[str], Any], missing: str, order: Callable[[str], Any] | None = None
+) -> Iterator[Members]:
+    """Open an archive, zip or tar, and iterate over the names and contents of its files, to be opened one by one.
+
+    They are read inside this context, which names the archive if one of them proves damaged.
+
+    Parameters
+    ----------
+    is_wanted
+        Function of a name that chooses a file.
+    missing
+        What is wrong if no file is chosen, and what to do.
+    order
+        Key that sorts the names in a zip; default: the zip's own order.
+    """
+    if is_zip(path):
+        with open_zip(path) as archive:
+            names = list(filter(is_wanted, archive.namelist()))
+            names = sorted(names, key=order) if order else names
+            yield _require_any(((name, open_member(archive, path, name)) for name in names), path, missing)
+        return
+    with open_archive(path) as tar:
+        files = (member for member in tar if member.isfile() and is_wanted(member.name))
+        contents = ((member.name, tar.extractfile(member)) for member in files)
+        yield _require_any(((name, content) for name, content in contents if content is not None), path, missing)
+
+
+def _require_any(members: Members, path: Path, missing: str) -> Members:
+    is_empty = True
+    for member in members:
+        is_empty = False
+        yield member
+    if is_empty:
+        raise MacroscopeError(f"{path}: {missing}")
 
 
 def read_member(stream: IO[bytes], where: str) -> bytes:

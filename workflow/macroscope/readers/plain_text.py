@@ -118,17 +118,12 @@ def _widths(lines: Sequence[str], breaks: Sequence[int]) -> dict[int, int]:
 
 def _is_full(lines: Sequence[str], number: int, width: int) -> bool:
     """Return whether the next line's first word would not have fitted into a line of this width."""
-    return NARROWEST <= width <= WIDEST and len(lines[number]) + 1 + _first_word(lines[number + 1]) > width
+    return NARROWEST <= width <= WIDEST and len(lines[number]) + 1 + len(lines[number + 1].split(maxsplit=1)[0]) > width
 
 
 def _is_within_paragraph(line: str, following: str) -> bool:
     is_text = bool(line.strip() and following.strip())
     return is_text and not _NOT_JOINED.match(following) and not line.lstrip().startswith(("#", "=", "```", "~~~"))
-
-
-def _first_word(line: str) -> int:
-    """Return the length of the first word of a line."""
-    return len(line.split(maxsplit=1)[0])
 
 
 _TOKENISED = re.compile(r"(?<=\w) ([.,])(?=\s|$)")

@@ -23,10 +23,10 @@ from macroscope.critics import GivenOptions, get_critic, options_for_texts
 from macroscope.critics.attributions import Span
 from macroscope.critics.language_fit import language_fit
 from macroscope.critics.narrative.detector import Detector, read_narratives
-from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.judges import train
 from macroscope.critics.narrative.latents import ORDER_MODEL
 from macroscope.critics.narrative.options import NarrativeOptions, Task
+from macroscope.critics.narrative.projection import sentence_embedder
 from macroscope.critics.narrative.scoring import locate_sentences
 from macroscope.critics.narrative.sentence_order import OrderModel, gains_of_moving
 from macroscope.critics.narratives import Narratives, split_narratives

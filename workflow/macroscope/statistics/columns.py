@@ -21,12 +21,7 @@ from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.p_values import agree_with_test, benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, Subsets, build_permutation
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.statistics.ratio import (
-    difference_interval,
-    minimum_detectable,
-    ratio_interval,
-    ratio_test,
-)
+from macroscope.statistics.ratio import difference_interval, minimum_detectable, ratio_interval, ratio_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, sized_row
 from macroscope.tables import NAMES as NAMES_OF_ROWS
 from macroscope.tables import read_csv

@@ -18,14 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from macroscope.document_keys import (
-    is_pseudonym,
-    key_of_text,
-    pseudonym_of_id,
-    pseudonym_of_key,
-    shared_id,
-    split_key,
-)
+from macroscope.document_keys import is_pseudonym, key_of_text, pseudonym_of_id, pseudonym_of_key, shared_id, split_key
 from macroscope.statistics.document_features import Sample
 
 ID, OPENING = "id", "opening"

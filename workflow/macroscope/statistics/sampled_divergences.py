@@ -20,13 +20,7 @@ from scipy.special import expit
 
 from macroscope.options import Resampling
 from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
-from macroscope.statistics.cross_fitted_tests import (
-    Folds,
-    FoldTest,
-    Order,
-    combined_p_value,
-    fold_tests,
-)
+from macroscope.statistics.cross_fitted_tests import Folds, FoldTest, Order, combined_p_value, fold_tests
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.document_features import Array

@@ -7,11 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from macroscope.corpora.declaration import ORDERS
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.people import (
     BEGINNING,
+    DAMAGES,
     GENDERS,
-    ORDERS,
     _sentences,
     people_process,
     simulate_stories,
@@ -76,7 +77,7 @@ def _matches(sentence, mentions):
     return [(entity, pronoun) for entity, pronoun, _ in mentions] == expected
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", [*ORDERS, *DAMAGES])
 def test_mentions_are_at_their_positions(order):
     for story in simulate_stories(PROCESS, order, 30, 1):
         assert all(word[0].isupper() or word in HE | SHE for word, _ in words(story))
@@ -84,7 +85,7 @@ def test_mentions_are_at_their_positions(order):
         assert next(story.text[start] for start in story.sentence_starts).isupper()
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", [*ORDERS, *DAMAGES])
 def test_first_stories_do_not_depend_on_the_number(order):
     assert list(simulate_stories(PROCESS, order, 3, 5)) == list(simulate_stories(PROCESS, order, 9, 5))[:3]
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from macroscope.corpora.declaration import ORDERS
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.scripts import FEWEST, ORDERS, script_process, simulate_texts, write_corpus
+from macroscope.corpora.simulated.scripts import FEWEST, script_process, simulate_texts, write_corpus
 from macroscope.documents import read_documents
 
 PROCESS = script_process()

@@ -21,8 +21,8 @@ from macroscope.critics.narrative.autoencoder import (
 )
 from macroscope.critics.narrative.corruption import corrupt
 from macroscope.critics.narrative.detector import new_detector
-from macroscope.critics.narrative.embedding import embed_by_autoencoder, sentence_embedder
 from macroscope.critics.narrative.options import AutoencoderOptions, DetectorOptions, NarrativeOptions
+from macroscope.critics.narrative.projection import embed_by_autoencoder, sentence_embedder
 from macroscope.critics.options import encoding_of
 from macroscope.critics.sentence_vectors import read_corpus_narratives
 from macroscope.critics.text_encoder import embed_sentences

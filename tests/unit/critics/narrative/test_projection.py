@@ -6,11 +6,10 @@ import pytest
 
 from macroscope.critics.narrative import projection
 from macroscope.critics.narrative.detector import new_detector, read_narratives
-from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.incoherence import Scale, write_scales
 from macroscope.critics.narrative.latents import ORDER_MODEL
 from macroscope.critics.narrative.options import NarrativeOptions
-from macroscope.critics.narrative.projection import project
+from macroscope.critics.narrative.projection import project, sentence_embedder
 from macroscope.critics.narrative.sentence_order import OrderModel
 from macroscope.critics.narratives import split_narratives
 from macroscope.critics.options import encoding_of

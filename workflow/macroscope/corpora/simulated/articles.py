@@ -16,6 +16,7 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated.process import ABSTRACT, SectionProcess, infer_genre
+from macroscope.corpora.simulated.texts import require_order
 from macroscope.documents import Document, Section
 from macroscope.files import RESOURCES
 
@@ -147,9 +148,6 @@ def _cumulative(size: int) -> list[float]:
     return (weights.cumsum() / weights.sum()).tolist()[:-1]
 
 
-ORDERS = ("process", "shuffled", "independent")
-
-
 def simulate_documents(process: SectionProcess, order: str, n: int, seed: int) -> Iterator[Document]:
     """Generate documents whose section titles are their true section types.
 
@@ -184,8 +182,7 @@ def sample_section_types(process: SectionProcess, order: str, rng: np.random.Gen
     if order == "independent":
         indices = rng.choice(len(process.states), size=len(types), p=process.section_marginal())
         return tuple(process.states[index] for index in indices)
-    if order != "process":
-        raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
+    require_order(order)
     return types
 
 

@@ -14,13 +14,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.corpora.simulated import HsmmSizes, SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_simulation
+from macroscope.corpora.simulated.texts import require_order, write_simulation
 from macroscope.documents import Document, Section
 from macroscope.files import read_json
 from macroscope.tables import write_csv
 
 NAME = "simhsmm"
-ORDERS = ("process", "shuffled", "independent")
 DELIMITER = "/"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SOURCE_STATE = 0
@@ -129,8 +128,7 @@ def hsmm_process(sizes: HsmmSizes, seed: int) -> HsmmProcess:
 
 def simulate_segments(process: HsmmProcess, order: str, n: int, seed: int) -> Iterator[Integers]:
     """Generate texts as numbers of their sub-sequences; see `simulate_texts`."""
-    if order not in ORDERS:
-        raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
+    require_order(order)
     chains = np.cumsum(process.transitions, axis=1)
     independent = np.cumsum(process.marginals, axis=1)
     by_state = [np.flatnonzero(process.states == state) for state in range(len(process.transitions))]

@@ -14,13 +14,12 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_simulation
+from macroscope.corpora.simulated.texts import require_order, write_simulation
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_json
 
 NAME = "simlanguages"
-ORDERS = ("process", "shuffled", "independent")
 _SENTENCES = (1, 4)
 _PLURAL, _DESCRIBED, _TOLD_WHEN, _TOLD_WHERE = 0.3, 0.4, 0.6, 0.5
 Words = list[str]
@@ -152,8 +151,7 @@ def simulate_texts(order: str, n: int, seed: int) -> Iterator[Document]:
     iterator of Document
         Texts in the split "test", with ids "simulated-<number>"; `original` is the same text in English words.
     """
-    if order not in ORDERS:
-        raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
+    require_order(order)
     for number in range(n):
         rng = np.random.default_rng([seed, number])
         language = languages()[int(rng.integers(len(languages())))]

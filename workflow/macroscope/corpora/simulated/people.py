@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_simulation
+from macroscope.corpora.simulated.texts import require_order, write_simulation
 from macroscope.documents import Document, Section, in_batches
 from macroscope.files import RESOURCES, read_json
 
@@ -28,7 +28,6 @@ NAME = "simpeople"
 Genders = tuple[str, ...]
 PERSONS = 3
 DAMAGES = ("wrong_gender", "no_antecedent", "merged", "split")
-ORDERS = ("process", "shuffled", "independent", *DAMAGES)
 DAMAGED_SHARE = 0.3
 """Share of the mentions that a damage changes, among those that it can change."""
 ROWS_AT_ONCE = 1000
@@ -228,8 +227,7 @@ def simulate_stories(process: PeopleProcess, order: str, n: int, seed: int) -> I
     seed
         Random seed; the same seed gives the same stories.
     """
-    if order not in ORDERS:
-        raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
+    require_order(order, DAMAGES)
     steps: dict[tuple[Genders, Sentence], tuple[list[Sentence], np.ndarray]] = {}
     for number in range(n):
         rng = np.random.default_rng([seed, number])

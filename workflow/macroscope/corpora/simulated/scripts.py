@@ -13,12 +13,11 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_simulation
+from macroscope.corpora.simulated.texts import require_order, write_simulation
 from macroscope.documents import Document, Section
 from macroscope.files import RESOURCES, read_json
 
 NAME = "simscripts"
-ORDERS = ("process", "shuffled", "independent")
 FEWEST = 5
 """Fewest sentences of a story; it has at most all events of its script."""
 _PRONOUNS = {"male": {"S": "he", "P": "his", "O": "him"}, "female": {"S": "she", "P": "her", "O": "her"}}
@@ -74,8 +73,7 @@ def simulate_texts(process: ScriptProcess, order: str, n: int, seed: int) -> Ite
     iterator of Document
         Stories in the split "test", with ids "simulated-<number>".
     """
-    if order not in ORDERS:
-        raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
+    require_order(order)
     for number in range(n):
         rng = np.random.default_rng([seed, number])
         script = _choose(sorted(process.scripts), rng)

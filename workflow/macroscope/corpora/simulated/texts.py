@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from macroscope.corpora.declaration import ORDERS
 from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.tokens import GPT2_PIECES, make_token_counter
 from macroscope.documents import Document, Provenance, write_documents
@@ -19,6 +20,12 @@ from macroscope.files import atomic, write_json
 from macroscope.readers.splits import assign_split
 
 _EMPTY = ("", " ", "\n\n", "\t\n")
+
+
+def require_order(order: str, further: Iterable[str] = ()) -> None:
+    """Check that a process can generate an order: one of `ORDERS`, or a further one of its own."""
+    if order not in (orders := (*ORDERS, *further)):
+        raise ValueError(f"order is {order!r}, not one of {', '.join(orders)}")
 
 
 def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorpus, seed: int) -> list[Document]:

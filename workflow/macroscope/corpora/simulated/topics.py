@@ -14,14 +14,13 @@ import yaml
 from numpy.typing import NDArray
 
 from macroscope.corpora.simulated import SimulatedCorpus
-from macroscope.corpora.simulated.texts import write_simulation
+from macroscope.corpora.simulated.texts import require_order, write_simulation
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_json
 
 NAME = "simtopics"
 Array = NDArray[np.float64]
-ORDERS = ("process", "shuffled", "independent")
 _SHORTEST, _MEAN_LENGTH = 100, 300
 _SENTENCE = (5, 11)
 _BETWEEN = ("the", "of the", "and the", "in a", "with", "for the", "to", "from the", "is a", "by the")
@@ -123,8 +122,7 @@ def simulate_texts(process: TopicProcess, order: str, n: int, seed: int) -> Iter
     iterator of (Document, array)
         Texts in the split "test", with ids "simulated-<number>"; their strengths, shape (K,).
     """
-    if order not in ORDERS:
-        raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
+    require_order(order)
     for number in range(n):
         rng = np.random.default_rng([seed, number])
         strengths = process.sample_strengths(order, rng)

@@ -1,7 +1,6 @@
 """Chapter of the coherence critic in the report of a corpus."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ from macroscope.critics.coherence.prior import UNKNOWN, Priors, SectionPrior, fl
 from macroscope.critics.coherence.smoothing import Array, Sequences
 from macroscope.critics.coherence.validation import add_interval, check_classifier, read_confusion
 from macroscope.critics.findings import Findings, ReportItem
-from macroscope.critics.report_tables import divergence_table, format_cell
+from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.files import read_json
 from macroscope.options import CONTROL
 from macroscope.phrases import number
@@ -159,40 +158,14 @@ PROJECTION_COLUMNS = {
 }
 
 
-def build_prior_table(findings: Findings) -> pd.DataFrame:
-    """Tabulate the latent PPL of every system under every prior, and the contribution of unseen transitions."""
-    return _table(findings, PRIOR_COLUMNS)
-
-
-def build_projection_table(findings: Findings) -> pd.DataFrame:
-    """Tabulate the latent PPL of every system with the confidence and accuracy of the classifier on its texts."""
-    return _table(findings, PROJECTION_COLUMNS)
-
-
-def _table(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
+def tabulate(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
     """Tabulate available statistics, one row per system; * in a name matches any suffix."""
-    statistics = findings.statistics["statistic"].unique()
-    labels: dict[str, str] = {}
+    labels: dict[str, tuple[str, float]] = {}
     for name, label in columns.items():
         stem, star, _ = name.partition("*")
-        names = (
-            [rows_of_system for rows_of_system in statistics if rows_of_system.startswith(stem)]
-            if star
-            else [name]
-            if name in statistics
-            else []
-        )
-        labels |= {rows_of_system: label.format(rows_of_system.removeprefix(stem)) for rows_of_system in names}
-    rows = []
-    for system, rows_of_system in findings.statistics.groupby("system", sort=False):
-        indexed = rows_of_system.set_index("statistic")
-        if not indexed.index.isin(list(labels)).any():
-            continue  # the halves of real text have other statistics
-        cells = {
-            label: format_cell(indexed.loc[name]) if name in indexed.index else "–" for name, label in labels.items()
-        }
-        rows.append({"system": system, **cells})
-    return pd.DataFrame(rows)
+        present = (each for each in findings.statistics["statistic"].unique() if each == name or star)
+        labels |= {each: (label.format(each.removeprefix(stem)), 1.0) for each in present if each.startswith(stem)}
+    return statistics_table(findings.statistics, labels)
 
 
 COMMON_ERRORS = 5
@@ -206,9 +179,16 @@ def items(findings: Findings) -> list[ReportItem]:
     inference = findings.folder / "inference"
     documents = read_csv(inference / "validation_documents.csv")
     validation = add_interval(read_json(inference / "validation.json"), documents, findings.confidence)
+    weakness = check_classifier(validation)
     report_items = [
-        _classifier_item(findings, validation),
-        ReportItem("projection_quality", "Projection quality by system", table=build_projection_table(findings)),
+        ReportItem(
+            "section_classifier",
+            "Section classifier",
+            table=pd.DataFrame([validation]),
+            warning=weakness,
+            unusable=weakness is not None,
+        ),
+        ReportItem("projection_quality", "Projection quality by system", table=tabulate(findings, PROJECTION_COLUMNS)),
         *_errors_item(findings),
         _prior_item(findings),
         ReportItem(
@@ -221,10 +201,8 @@ def items(findings: Findings) -> list[ReportItem]:
             "transition_errors", "Most common transition errors", table=_common_errors(findings), shows_texts=True
         ),
     ]
-    divergences = divergence_table(findings.statistics)
-    if len(divergences):
-        title = "Divergences between the section transitions"
-        report_items.append(ReportItem("transition_divergences", title, table=divergences))
+    title = "Divergences between the section transitions"
+    report_items.append(ReportItem("transition_divergences", title, table=divergence_table(findings.statistics)))
     for system in findings.candidates:
         title = f"Section transitions of {system} compared with real text"
         figure = findings.evidence(system, "transition_graph.svg")
@@ -243,17 +221,6 @@ def items(findings: Findings) -> list[ReportItem]:
                 ReportItem(f"repetition_{system}", title, documents=repeating, caption="repetition", system=system)
             )
     return report_items
-
-
-def _classifier_item(findings: Findings, validation: dict[str, Any]) -> ReportItem:
-    warning = check_classifier(validation)
-    return ReportItem(
-        "section_classifier",
-        "Section classifier",
-        table=pd.DataFrame([validation]),
-        warning=warning,
-        unusable=warning is not None,
-    )
 
 
 def _errors_item(findings: Findings) -> list[ReportItem]:
@@ -284,7 +251,7 @@ def _prior_item(findings: Findings) -> ReportItem:
             "The smoothing of the prior is at the edge of its search range: the training documents do not identify it,"
             " and the latent PPL of systems with unseen transitions depends on it. The table compares other priors."
         )
-    return ReportItem("priors", "Sensitivity to the prior", table=build_prior_table(findings), warning=warning)
+    return ReportItem("priors", "Sensitivity to the prior", table=tabulate(findings, PRIOR_COLUMNS), warning=warning)
 
 
 def _projection_counts(findings: Findings) -> pd.DataFrame:

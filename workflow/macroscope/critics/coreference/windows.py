@@ -81,7 +81,6 @@ class Packing:
 
 
 def count_bits(order: int, surfaces: int) -> int:
-    """Count the bits per symbol."""
     return int(surfaces * order - 1).bit_length()
 
 

@@ -118,7 +118,7 @@ CRITIC = Critic(
             options="compared pretraining generation retrieval_shards test_segments",
         ),
         "embed_by_autoencoder": Stage(
-            "embedding:embed_by_autoencoder",
+            "projection:embed_by_autoencoder",
             inputs="autoencoder documents? texts? language",
             options=_ENCODING,
             model_option="encoder",

@@ -20,12 +20,7 @@ from transformers import AutoModelForCausalLM, set_seed
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.evaluation import mark_text
 from macroscope.critics.narrative.examples import read_examples
-from macroscope.critics.narrative.generation import (
-    GENERATED,
-    GENERATION,
-    compute_generation_metrics,
-    read_wordnet,
-)
+from macroscope.critics.narrative.generation import GENERATED, GENERATION, compute_generation_metrics, read_wordnet
 from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOptions, Task
 from macroscope.critics.narrative.tensors import Rows
 from macroscope.critics.narratives import Vectors

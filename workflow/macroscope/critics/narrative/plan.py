@@ -104,7 +104,6 @@ class NarrativePlan(CriticPlan):
 
     @cached_property
     def _trained_encoders(self) -> dict[str, tuple[NarrativeOptions, StageJob]]:
-        """Map the name of each trained encoder to the options that embed with it, and the job that trains it."""
         return {
             self._encoder_name(critic, autoencoder): (self._options(critic), autoencoder)
             for critic, corpus in self._judged

@@ -8,15 +8,57 @@ import pyarrow as pa
 
 from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.critics.narrative.detector import Detector, read_narratives
-from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.incoherence import Scale, describe_incoherence, measure_incoherence, read_scales
 from macroscope.critics.narrative.latents import INCOHERENCE, LATENTS, ORDER, ORDER_MODEL, TASKS
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.critics.narrative.sentence_order import OrderModel, judge_orders
 from macroscope.critics.narratives import Narratives, split_narratives
+from macroscope.critics.options import encoding_of
+from macroscope.critics.text_encoder import SentenceEmbedder, TextEncoder, embed_sentences, load_sentence_encoder
 from macroscope.documents import Collection
+from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
 from macroscope.statistics.document_groups import KEYS
+
+# ---- sentence embeddings ---------------------------------------------------------------------------------------------
+
+
+def embed_by_autoencoder(
+    autoencoder: Path,
+    documents: Path | None = None,
+    texts: Collection | None = None,
+    *,
+    options: NarrativeOptions,
+    language: str,
+    output: Path,
+) -> None:
+    """Embed every sentence of a collection by the encoder in an autoencoder's folder.
+
+    Parameters
+    ----------
+    documents, texts
+        See `text_encoder.embed_sentences`.
+    """
+    encoding = encoding_of(options, encoder=str(autoencoder / "encoder"))
+    embed_sentences(documents, texts, options=encoding, language=language, output=output)
+
+
+def sentence_embedder(options: NarrativeOptions, sentence_vectors: Path | None = None) -> SentenceEmbedder:
+    """Return what embeds the judge's sentences, and reads the vectors in a folder instead of computing them.
+
+    If an autoencoder has trained the judge's encoder, all vectors must be given: computing them with the original
+    encoder would silently give other ones, and is an error.
+    """
+
+    def load() -> TextEncoder:
+        name = options.trained_encoder(options.detector)
+        if name is not None:
+            raise MacroscopeError(
+                f"the judge reads the embeddings of autoencoder '{name}', which are missing; give them as 'embeddings'"
+            )
+        return load_sentence_encoder(encoding_of(options))
+
+    return SentenceEmbedder(load, sentence_vectors)
 
 
 def project(

@@ -13,11 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from macroscope.critics.narrative.checked_segments import CheckedSegment, read_lines
 from macroscope.critics.narrative.corruption import concatenate, corrupt_for_pretraining, corrupt_splits
 from macroscope.critics.narrative.detector import SEGMENTS_AT_ONCE, Detector, new_detector
-from macroscope.critics.narrative.embedding import sentence_embedder
 from macroscope.critics.narrative.evaluation import evaluate, write_operating_point
 from macroscope.critics.narrative.examples import Examples, read_examples
 from macroscope.critics.narrative.latents import TRAINING, WEIGHTS
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
+from macroscope.critics.narrative.projection import sentence_embedder
 from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.critics.narrative.similarity_detector import LabelledPlaces, SimilarityDetector
 from macroscope.critics.narrative.tensors import Rows

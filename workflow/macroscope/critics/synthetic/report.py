@@ -46,7 +46,12 @@ def items(findings: Findings) -> list[ReportItem]:
     report_items += passage_items(findings, "Texts of {system} with their states")
     divergences = divergence_table(findings.statistics)
     report_items += [
-        ReportItem("invalid", "Invalid sub-sequences", _invalid_table(findings), shows_texts=True),
+        ReportItem(
+            "invalid",
+            "Invalid sub-sequences",
+            findings.stack("invalid.csv", lambda table: table.head(INVALID_SHOWN), keep_default_na=False),
+            shows_texts=True,
+        ),
         ReportItem("divergences", "Divergences between the state transitions", divergences),
     ]
     return report_items
@@ -74,7 +79,3 @@ def _format_interval(row: Any, name: str) -> str:
     if pd.isna(row[name]):
         return "–"
     return f"{number(row[name])} [{number(row[f'{name}_low'])}, {number(row[f'{name}_high'])}]"
-
-
-def _invalid_table(findings: Findings) -> pd.DataFrame:
-    return findings.stack("invalid.csv", lambda table: table.head(INVALID_SHOWN), keep_default_na=False)

@@ -340,5 +340,4 @@ def _dense_ranks(values: Array) -> NDArray[np.int64]:
 
 
 def clip_to_unit(low: float | Array, high: float | Array) -> tuple[float, float]:
-    """Clip the ends of an interval to [0, 1], the range of a distance."""
     return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))

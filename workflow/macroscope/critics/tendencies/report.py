@@ -36,7 +36,6 @@ VARYING = {
 
 
 def select_training_samples(findings: Findings) -> list[str]:
-    """Return the samples of training texts among the systems judged on the corpus."""
     return [system for system in findings.options.training_samples if system in findings.systems]
 
 
@@ -191,7 +190,12 @@ def items(findings: Findings) -> list[ReportItem]:
         report_items.append(ReportItem(name, layout.title, _table(findings.statistics, layout)))
     report_items.append(ReportItem("words", "Words whose share differs most", _words(findings), shows_texts=True))
     report_items.append(
-        ReportItem("first_texts", "The first texts of each system", _first_texts(findings), shows_texts=True)
+        ReportItem(
+            "first_texts",
+            "The first texts of each system",
+            findings.stack("first_texts.csv", lambda table: table, control=True, keep_default_na=False),
+            shows_texts=True,
+        )
     )
     report_items.append(_figure(findings, "null", "Observed differences and their null distributions"))
     if (spread := spread_table(findings)) is not None:
@@ -233,11 +237,6 @@ def _format_cell_with_test(row: pd.Series, statistic: str, factor: float) -> str
     if match_declaration((*OWN_STATISTICS, *NUMERIC_STATISTICS), statistic).difference:
         return f"{shown}*" if row["p_adjusted"] < VERY_SIGNIFICANT else shown
     return shown if pd.isna(row["p_value"]) else f"{shown}, p = {number(row['p_value'], 2)}"
-
-
-def _first_texts(findings: Findings) -> pd.DataFrame:
-    """Tabulate the first texts of real text and of each system (Table 7)."""
-    return findings.stack("first_texts.csv", lambda table: table, control=True, keep_default_na=False)
 
 
 def _words(findings: Findings) -> pd.DataFrame:

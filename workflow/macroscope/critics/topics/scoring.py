@@ -95,7 +95,9 @@ def write_known_truth(process: Path, inference: Path, *, order: str, output: Pat
         words = read_json(inference / "vocabulary.json")["words"]
         matching = match_topics(truth, model, words)
         result = {
-            "latent_ppl": _per_dimension(*_relative(truth, order, matching[-1], matching[:-1]), *_prior(model)),
+            "latent_ppl": _per_dimension(
+                *_relative(truth, order, matching[-1], matching[:-1]), model.mean.numpy(), model.covariance.numpy()
+            ),
             "basis": "latent PPL of the true topic strengths under the fitted prior, approached by long texts",
         }
     else:
@@ -135,10 +137,6 @@ def _relative(process: TopicProcess, order: str, pinned: int, others: list[int])
 
 def _contrast(topics: int, pinned: int, others: list[int]) -> Array:
     return np.asarray(np.eye(topics)[others] - np.eye(topics)[pinned])
-
-
-def _prior(model: CorrelatedTopicModel) -> tuple[Array, Array]:
-    return model.mean.numpy(), model.covariance.numpy()
 
 
 def _per_dimension(mean: Array, covariance: Array, prior_mean: Array, prior_covariance: Array) -> float:

@@ -149,7 +149,6 @@ def is_log(path: Path) -> bool:
 
 
 def open_log(path: Path) -> Rows:
-    """Return the samples of a log."""
     return Rows("sample", lambda _: _read_log(path))
 
 

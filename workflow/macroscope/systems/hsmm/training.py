@@ -164,7 +164,11 @@ def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int,
     """
     texts, valid = (read_split_words(documents, split) for split in ("train", "valid"))
     ngrams = count_ngrams(texts, options.longest, options.ngrams)
-    identity = {"options": _training_options(options), "seed": seed, "texts": [_digest(texts), _digest(valid)]}
+    identity = {
+        "options": options.model_dump(mode="json", include=set(KIND.stages["train"].option_names)),
+        "seed": seed,
+        "texts": [_digest(texts), _digest(valid)],
+    }
     data = _Data(ngrams, Texts(texts, ngrams), Texts(valid, ngrams), checkpoints, identity, seed)
     del texts, valid  # `data` has their words as numbers
     set_seed(seed)
@@ -290,11 +294,6 @@ def _fit_by_gradient_descent(model: Hsmm, data: _Data, fit: GradientDescent) -> 
         tables.append(train(model, examples, schedule, checkpoints, data.seed).assign(phase=phase))
     history = pd.concat(tables, ignore_index=True)
     return history[["phase", "step", "epoch", "train_loss", "valid_loss"]]
-
-
-def _training_options(options: HsmmSystem) -> dict[str, Any]:
-    """Return the options that the fit depends on, so that edits of others, such as `samples`, keep the checkpoints."""
-    return options.model_dump(mode="json", include=set(KIND.stages["train"].option_names))
 
 
 def _digest(texts: list[list[str]]) -> str:

@@ -14,13 +14,7 @@ from macroscope.options import CONTROL, ConfigView, Options, require_name
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import Description, Seed, SystemOptions
-from macroscope.systems.perturbation import (  # noqa: F401 - they declare the damages, in this order
-    harmless,
-    mentions,
-    sentences,
-    whole_documents,
-    words,
-)
+from macroscope.systems.perturbation import harmless, mentions, sentences, whole_documents, words  # noqa: F401 - they declare the damages, in this order
 from macroscope.systems.perturbation.declaration import DAMAGES, Damage, Position
 
 KIND = Kind(

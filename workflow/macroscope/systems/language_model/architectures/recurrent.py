@@ -128,7 +128,6 @@ class LstmForCausalLM(RecurrentLM):
                     nn.init.ones_(parameter[size : 2 * size])
 
     def hidden_states(self, embedded: torch.Tensor) -> torch.Tensor:
-        """Compute the inputs of the output layer; see `RecurrentLM`."""
         return self.dropout(self.network(self.dropout(embedded))[0])
 
     def initial_state(self, rows: int) -> State:
@@ -290,7 +289,6 @@ class GatedCnnForCausalLM(RecurrentLM):
             nn.init.zeros_(module.bias)
 
     def hidden_states(self, embedded: torch.Tensor) -> torch.Tensor:
-        """Compute the inputs of the output layer; see `RecurrentLM`."""
         return self._layers(embedded, self.initial_state(len(embedded)))[0]
 
     def initial_state(self, rows: int) -> State:
