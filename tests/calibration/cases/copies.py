@@ -16,8 +16,8 @@ from macroscope.options import Resampling
 from ..setting import Case, Run, Setting
 
 SEARCHED, PROMPTS, MOST_TEXTS = 100, 1500, 3
-BOILERPLATE, PASSAGE = 0.15, 30
-"""Share of texts with a passage that others have, too, and its words."""
+BOILERPLATE, PASSAGE, LICENSED = 0.15, 30, 0.125
+"""Share of texts with a passage that others have, too, and its words; share of those with a licence, if any."""
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 RESAMPLING = {"resamples": 200, "permutations": 199}
 
@@ -32,11 +32,14 @@ def _text(rng: np.random.Generator, stock: list[list[str]], share: float) -> lis
 
 
 @cache
-def pool(copies: float) -> pd.DataFrame:
+def pool(copies: float, has_licence: bool) -> pd.DataFrame:
     """Return the numbers of texts of `PROMPTS` prompts, of which a share has a passage of a searched text."""
     rng = np.random.default_rng(0)
     stock = [_text(rng, [], 0)[:PASSAGE] for _ in range(20)]
     searched = [_text(rng, stock, BOILERPLATE) for _ in range(SEARCHED)]
+    licences = [_text(rng, [], 0)[:PASSAGE]] if has_licence else []
+    for text in searched[: int(LICENSED * SEARCHED)] if has_licence else ():
+        text += licences[0]
     documents = []
     for prompt in range(PROMPTS):
         passages = stock if rng.random() >= copies else [searched[rng.integers(SEARCHED)][: 2 * PASSAGE]]
@@ -45,6 +48,7 @@ def pool(copies: float) -> pd.DataFrame:
         for number in range(1, rng.integers(1, MOST_TEXTS + 1) + 1):
             suffix = "" if number == 1 else f" (sample {number})"
             text = _text(rng, passages, float(has_passage))
+            text += licences[0] if has_licence and rng.random() < LICENSED else []
             documents.append(Document(f"{prompt}{suffix}", "test", None, (Section(None, " ".join(text)),)))
     search = Search(documents)
     search.read(Document(f"s{n}", "test", None, (Section(None, " ".join(t)),)) for n, t in enumerate(searched))
@@ -52,9 +56,11 @@ def pool(copies: float) -> pd.DataFrame:
     return search.table().assign(opening="", prompt=prompts)
 
 
-def compare(rng: np.random.Generator, n: int, m: int, copies: float = 0.0, clustered: bool = False) -> Run:
+def compare(
+    rng: np.random.Generator, n: int, m: int, copies: float = 0.0, clustered: bool = False, has_licence: bool = False
+) -> Run:
     """Compare texts on n and m prompts: all texts of each prompt, or the first."""
-    samples, pools = [], (pool(0.0), pool(copies))
+    samples, pools = [], (pool(0.0, has_licence), pool(copies, has_licence))
     if not clustered:
         pools = tuple(each.drop_duplicates("prompt") for each in pools)
     prompts = rng.permutation(PROMPTS)
@@ -71,26 +77,34 @@ def compare(rng: np.random.Generator, n: int, m: int, copies: float = 0.0, clust
 CASE = Case(
     "macroscope.copies.comparison:STATISTICS",
     (
-        Setting("100 and 100 texts", partial(compare, n=100, m=100), null=("*" + EXCESS,), runs=500),
-        Setting("200 and 50 texts", partial(compare, n=200, m=50), null=("*" + EXCESS,), runs=500),
+        Setting("100 and 100 texts", partial(compare, n=100, m=100), null=("*" + EXCESS,)),
+        Setting("200 and 50 texts", partial(compare, n=200, m=50), null=("*" + EXCESS,)),
         Setting(
             "60 and 60 prompts, up to 3 texts",
             partial(compare, n=60, m=60, clustered=True),
             null=("*" + EXCESS,),
-            runs=500,
+        ),
+        Setting(
+            "100 and 100 texts, of all an eighth with a licence",
+            partial(compare, n=100, m=100, has_licence=True),
+            null=("*" + EXCESS,),
+        ),
+        Setting(
+            "100 and 100 texts, of all an eighth with a licence, a tenth with a copied passage",
+            partial(compare, n=100, m=100, copies=0.1, has_licence=True),
+            power={"copied_5_excess": 0.5},
         ),
         Setting(
             "100 and 100 texts, a tenth with a copied passage",
             partial(compare, n=100, m=100, copies=0.1),
             power={"copied_5_excess": 0.5},
-            runs=300,
         ),
         Setting(
             "200 and 200 texts, a quarter with a copied passage",
             partial(compare, n=200, m=200, copies=0.25),
             power={"*" + EXCESS: 0.9},
-            runs=300,
         ),
     ),
     conservative={"longest_excess": "most texts have no span, and a few have all that differs"},
+    version=3,
 )

@@ -45,7 +45,10 @@ def test_a_licence_of_real_texts_is_no_copying_and_passages_are(real, tmp_path):
     files = [write(tmp_path / "new.jsonl", new), write(tmp_path / "passages.jsonl", passages)]
     copies = measure_copies([real], files, [], GivenFields())
     assert excess(copies, "new")["p_adjusted"] > 0.05
-    assert copies.table.set_index(["system", "statistic"]).loc[("new", "copied_8"), "value"] > 0.05
+    assert copies.table.set_index(["system", "statistic"]).loc[("new", "copied_8"), "value"] < 0.001
+    of_licence = copies.spans[(copies.spans["system"] == "new") & (copies.spans["words"] == 20)]
+    assert of_licence["texts"].eq(80).all()
+    assert len(of_licence) > 15
     assert excess(copies, "passages")["p_adjusted"] < 0.05
     assert excess(copies, "passages")["ci_low"] > 0
     assert excess(copies, "passages")["n_reference"] == 40
@@ -73,6 +76,17 @@ def test_training_texts_are_searched_in_place_of_real_ones(real, tmp_path):
     assert excess(copies, "mine")["n_reference"] == 80
     assert copies.texts["copy"].tolist()[:20] == ["whole"] * 20
     assert excess(copies, "mine", "longest_excess")["p_adjusted"] < 0.05
+
+
+def test_real_texts_that_are_given_twice_do_not_count(real, tmp_path, caplog):
+    twice = write(tmp_path / "twice.jsonl", texts(1, 80)[:20])
+    copies = measure_copies([real, twice], [write(tmp_path / "mine.jsonl", texts(4, 20))], [], GivenFields())
+    control = copies.table.set_index(["system", "statistic"]).loc[(CONTROL, "copied_8")]
+    assert control["value"] < 0.001
+    assert 30 < control["n_candidate"] < 50
+    assert (
+        f"{50 - control['n_candidate']:.0f} texts of the reference stand in its others, and do not count" in caplog.text
+    )
 
 
 def test_a_reference_that_stands_in_the_training_texts_is_refused(real, tmp_path):

@@ -1,5 +1,7 @@
 """The search of n-grams: numbers and spans are those of sets of tuples, whatever the batches and pieces."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -33,8 +35,11 @@ def ngrams(words, length):
     return [tuple(words[at : at + length]) for at in range(len(words) - length + 1)]
 
 
+@pytest.mark.parametrize("most", [5, 60])
 @pytest.mark.parametrize(("at_once", "piece"), [(1 << 20, 1 << 22), (50, 1 << 22), (50, 30)])
-def test_numbers_are_those_of_sets_of_tuples(at_once, piece, monkeypatch):
+def test_numbers_are_those_of_sets_of_tuples(at_once, piece, most, monkeypatch):
+    """Passages that more than `most` searched texts have are common, and do not count."""
+    monkeypatch.setattr(module, "FEWEST_COMMON", most)
     monkeypatch.setattr(module, "_WORDS_AT_ONCE", at_once)
     monkeypatch.setattr(module, "_PIECE", piece)
     stock = np.random.default_rng(9).choice(LETTERS, 100).tolist()
@@ -43,11 +48,19 @@ def test_numbers_are_those_of_sets_of_tuples(at_once, piece, monkeypatch):
     search.read(document(f"s{n}", text) for n, text in enumerate(searched))
     table = search.table()
     assert search.searched == 60
+    holders = Counter(gram for text in searched for gram in {*ngrams(text.split(), SPAN)})
+    assert max(holders.values()) > 5
     for length in LENGTHS:
         grams = {gram for text in searched for gram in ngrams(text.split(), length)}
-        of_texts = [ngrams(text.split(), length) for text in wanted]
-        assert table[f"ngrams_{length}"].tolist() == list(map(len, of_texts))
-        assert table[f"found_{length}"].tolist() == [sum(gram in grams for gram in each) for each in of_texts]
+        expected = []
+        for text in wanted:
+            common = {
+                at + k for at, g in enumerate(ngrams(text.split(), SPAN)) if holders[g] > most for k in range(SPAN)
+            }
+            of_text = enumerate(ngrams(text.split(), length))
+            expected.append(sum(g in grams and common.isdisjoint(range(at, at + length)) for at, g in of_text))
+        assert table[f"ngrams_{length}"].tolist() == [len(ngrams(text.split(), length)) for text in wanted]
+        assert table[f"found_{length}"].tolist() == expected
     assert table["found_13"].sum() > 0
     grams = {gram for text in searched for gram in ngrams(text.split(), COPY)}
     for text, covered in zip(wanted, table["covered"], strict=True):
@@ -61,8 +74,8 @@ def test_spans_have_their_places_and_their_source():
     text = document("mine", "Nothing here.", f"He said: {copied} And so on and so forth, and more than that.")
     search = Search([text])
     search.read([document("first", f"Long ago {copied.lower()}"), document("second", copied)])
-    ((number, (section, start, end), words, source),) = search.spans()
-    assert (number, section, words, source) == (0, 1, 9, "first")
+    ((number, (section, start, end), words, source, holders),) = search.spans()
+    assert (number, section, words, source, holders) == (0, 1, 9, "first", 2)
     assert text.sections[1].text[start:end] == copied.removesuffix(".")
     assert search.table()["longest"].tolist() == [9]
 
@@ -70,7 +83,15 @@ def test_spans_have_their_places_and_their_source():
 def test_a_span_over_two_sections_is_marked_in_both():
     search = Search([document("mine", "a b c d", "e f g h")])
     search.read([document("real", "x a b c d e f g h")])
-    assert [span for _, span, _, _ in search.spans()] == [(0, 0, 7), (1, 0, 7)]
+    assert [span for _, span, *_ in search.spans()] == [(0, 0, 7), (1, 0, 7)]
+
+
+def test_a_span_of_many_texts_is_marked_and_named_and_does_not_count():
+    licence = " ".join(f"w{letter}" for letter in "abcdefghijklmnopqrst")
+    search = Search([document("mine", licence)])
+    search.read([document(f"real {number}", licence) for number in range(6)])
+    assert [(words, holders) for _, _, words, _, holders in search.spans()] == [(20, 6)]
+    assert search.table()[["found_8", "longest", "covered"]].to_numpy().tolist() == [[0, 0, 20]]
 
 
 def test_n_grams_of_the_prompt_do_not_count():

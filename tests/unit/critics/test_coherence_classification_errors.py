@@ -9,7 +9,7 @@ import pytest
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import Priors, SectionPrior, count_transitions
-from macroscope.critics.coherence.report import expected_ppl, explain_by_errors, scale_errors
+from macroscope.critics.coherence.report import describe_reading, expected_ppl, explain_by_errors, scale_errors
 from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.coherence.validation import write_confusion
 from macroscope.critics.findings import Findings
@@ -121,3 +121,13 @@ def test_real_text_has_the_latent_ppl_of_its_own_errors(judged):
         },
         abs=0.01,
     )
+
+
+def test_the_verdict_names_the_reading_of_the_sections_and_what_a_classifier_sees(tmp_path):
+    (tmp_path / "prior").mkdir()
+    findings = write_findings(tmp_path, {"control": ([ORDER] * 60, 0.1, True), "blurred": ([ORDER] * 60, 0.35, False)})
+    order = "explains the whole difference in latent PPL: their order is not shown to differ."
+    assert describe_reading(findings, "blurred") == f"The reading of the sections {order}"
+    detected = {"system": "blurred", "statistic": "c2st_auc", "value": 0.78, "ci_low": 0.71, "ci_high": 0.84}
+    findings.statistics.loc[len(findings.statistics)] = detected
+    assert "a classifier tells them from real text by, in 78 % of pairs: their" in describe_reading(findings, "blurred")

@@ -32,7 +32,7 @@ TEXT_COLUMNS = (
     *(f"{kind}_{length}" for length in LENGTHS for kind in ("ngrams", "found")),
     *("covered", "longest", "copy"),
 )
-SPAN_COLUMNS = ("system", "id", "section", "start", "end", "words", "source", "text")
+SPAN_COLUMNS = ("system", "id", "section", "start", "end", "words", "source", "texts", "text")
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Copies:
         span, and whether it is a "whole" or a "half" copy or none (""). All real texts are searched, or all training
         texts.
     spans
-        A row per span (`SPAN_COLUMNS`): the place in the text, in characters of a section, and the id of the first text
-        that has its first words.
+        A row per span (`SPAN_COLUMNS`): the place in the text, in characters of a section, the id of the first text
+        that has its rarest words, and the number of these texts.
     documents
         Texts of each system, and of the control.
     spans_of_control
@@ -133,12 +133,10 @@ def _summarise(
     systems = np.repeat([CONTROL, *documents], [len(held_out), *map(len, documents.values())])
     compared = search.table().assign(system=systems, opening=[document.opening for document in every])
     _require_words(compared)
-    control = compared[systems == CONTROL]
-    if has_training:
-        _warn_of_contained(control)
+    control = _leave_out_contained(compared[systems == CONTROL], has_training)
     resampling = Resampling(seed=seed)
     of_candidates = {name: compared[systems == name] for name in documents}
-    signature = f"macroscope:{__version__}|copies:1|seed:{seed}|{resampling.signature}"
+    signature = f"macroscope:{__version__}|copies:2|seed:{seed}|{resampling.signature}"
     table = make_table(control, of_candidates, resampling, signature)
     size = search.searched, search.words
     of_control = _spans(search, systems, every, range(len(held_out)))
@@ -152,20 +150,20 @@ def _summarise(
     return Copies(table, texts, spans, named, of_control, compared[systems == CONTROL], *size)
 
 
-def _warn_of_contained(held_out: pd.DataFrame) -> None:
-    """Warn of real texts that stand in the training texts; most of them must not."""
-    number = name_copies(held_out).count("whole")
+def _leave_out_contained(held_out: pd.DataFrame, has_training: bool) -> pd.DataFrame:
+    """Leave out the real texts that stand in the searched texts, with a warning: they would hide as much copying."""
+    is_contained = np.array(name_copies(held_out)) == "whole"
+    number = int(is_contained.sum())
+    where = "the training texts" if has_training else "its others"
     if 2 * number > len(held_out):
+        advice = "real texts that the model was not trained on" if has_training else "each text once"
         raise MacroscopeError(
-            f"the reference: {number:,} of {len(held_out):,} texts stand in the training texts, word for word; give"
-            " real texts that the model was not trained on"
+            f"the reference: {number:,} of {len(held_out):,} texts stand in {where}, word for word; give {advice}"
         )
     if number:
-        log.warning(
-            "%s of the reference %s in the training texts, word for word: they hide as much copying; leave them out",
-            format_count(number, "text"),
-            choose_form(number, "stands", "stand"),
-        )
+        are = choose_form(number, "stands", "stand")
+        log.warning("%s of the reference %s in %s, and do not count", format_count(number, "text"), are, where)
+    return held_out[~is_contained]
 
 
 def _require_words(texts: pd.DataFrame) -> None:
@@ -177,11 +175,11 @@ def _require_words(texts: pd.DataFrame) -> None:
 
 def _spans(search: Search, systems: NDArray[np.str_], documents: Sequence[Document], wanted: range) -> pd.DataFrame:
     rows = [
-        (systems[number], documents[number].id, *span, words, source, _cut(documents[number], span))
-        for number, span, words, source in search.spans()
+        (systems[number], documents[number].id, *span, words, source, texts, _cut(documents[number], span))
+        for number, span, words, source, texts in search.spans()
         if number in wanted
     ]
-    numbers = dict.fromkeys(("section", "start", "end", "words"), int)  # of a table without rows, too
+    numbers = dict.fromkeys(("section", "start", "end", "words", "texts"), int)  # of a table without rows, too
     return pd.DataFrame(rows, columns=list(SPAN_COLUMNS)).astype(numbers)
 
 

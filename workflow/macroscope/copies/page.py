@@ -15,6 +15,7 @@ from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, require_folder
 from macroscope.options import CONTROL
+from macroscope.phrases import format_count
 from macroscope.reporting.reader.index import CriticScores, Index, PairedTexts
 from macroscope.reporting.reader.writing import MarkedDocument, write_texts
 from macroscope.reporting.reader.writing import write_page as write_reader_page
@@ -101,6 +102,10 @@ def _scores(texts: pd.DataFrame) -> NDArray[np.float64]:
         return texts[f"found_{SPAN}"].to_numpy(float) / texts[f"ngrams_{SPAN}"].to_numpy(float)
 
 
+def _count_others(texts: int) -> str:
+    return f" and {format_count(texts - 1, 'other text')}" if texts > 1 else ""
+
+
 def _mark(documents: Sequence[Document], spans: pd.DataFrame) -> Iterator[MarkedDocument]:
     of_texts = {name: rows for name, rows in spans.groupby("id", sort=False)}
     for document in documents:
@@ -112,7 +117,7 @@ def _mark(documents: Sequence[Document], spans: pd.DataFrame) -> Iterator[Marked
                 {
                     **{name: getattr(row, name) for name in ("section", "start", "end")},
                     "weight": attribution_weight(row.words, SPAN),
-                    "note": f"{row.words} words, as in {row.source}",
+                    "note": f"{row.words} words, as in {row.source}{_count_others(row.texts)}",
                 }
                 for row in rows.itertuples(index=False)
             ]

@@ -21,6 +21,8 @@ SPAN = 8
 """Length of the n-grams that make up spans, as in PaLM (Chowdhery et al. 2023)."""
 LENGTHS = (5, SPAN, COPY)
 """Numbers of words: that of most idioms, and those of two searches for copies of test texts in training texts."""
+COMMON_SHARE, FEWEST_COMMON = 0.01, 5
+"""Share, and number, of the searched texts beyond which a passage of `SPAN` words is common, as that of a licence."""
 _WORDS_AT_ONCE = 1 << 20
 _PIECE = 1 << 22
 """Characters of a text that are cut into words at once."""
@@ -42,7 +44,8 @@ class _Sought:
             counts[bounds[k] : bounds[k + 1]] = ~np.isin(grams[bounds[k] : bounds[k + 1]], of_prompt)
         self.starts = starts[counts]
         self._grams, self._numbers = np.unique(grams[counts], return_inverse=True)
-        self._first = np.full(len(self._grams), -1, dtype=np.int64)
+        self._first, self._last = np.full((2, len(self._grams)), -1, dtype=np.int64)
+        self._holders = np.zeros(len(self._grams), dtype=np.int64)
         bits = int(np.clip(np.ceil(np.log2(16 * max(1, len(self._grams)))), 10, 30))
         self._shift = np.uint64(64 - bits)
         self._may_be = np.zeros(1 << bits, dtype=bool)
@@ -55,10 +58,18 @@ class _Sought:
         likely = np.flatnonzero(self._may_be[grams >> self._shift])
         places = np.searchsorted(self._grams, grams[likely])
         places[places == len(self._grams)] = 0
-        is_new = (self._grams[places] == grams[likely]) & (self._first[places] < 0) if len(likely) else likely > 0
-        holders = names[texts[starts[likely[is_new]]]]
-        self._first[places[is_new][::-1]] = holders[::-1]  # of several texts, the first
-        return holders
+        is_found = self._grams[places] == grams[likely] if len(likely) else likely > 0
+        holders, most = names[texts[starts[likely[is_found]]]], int(names.max(initial=0)) + 1
+        places, holders = np.divmod(np.unique(places[is_found] * most + holders), most)
+        self._holders += np.bincount(places[holders != self._last[places]], minlength=len(self._holders))
+        self._last[places] = holders  # the last of each place: a text may go on in the next batch
+        is_new = self._first[places] < 0
+        self._first[places[is_new][::-1]] = holders[is_new][::-1]  # of several texts, the first
+        return holders[is_new]
+
+    def holders(self) -> Integers:
+        """Return the number of texts in which the n-gram of each of `starts` was found."""
+        return self._holders[self._numbers]
 
     def sources(self) -> Integers:
         """Return the first text in which the n-gram of each of `starts` was found; -1 for none."""
@@ -117,26 +128,31 @@ class Search:
         Returns
         -------
         data frame
-            `id`; `words`; `ngrams_N` and `found_N`, numbers of its N-grams; `covered`, words in `COPY`-grams that were
-            found; `longest`, words of its longest span: a sequence of which all `SPAN`-grams were found.
+            `id`; `words`; `ngrams_N` and `found_N`, numbers of its N-grams, and of those that were found and have no
+            word of a common passage; `covered`, words in `COPY`-grams that were found; `longest`, words of its longest
+            span: a sequence of such `SPAN`-grams.
         """
         table = pd.DataFrame({"id": [document.id for document in self._documents], "words": self._sizes})
         for length, sought in self._sought.items():
             texts = self._texts[sought.starts]
-            is_found = sought.sources() >= 0
+            is_found = self._is_copied(sought)
             table[f"ngrams_{length}"] = np.bincount(texts, minlength=len(table))
             table[f"found_{length}"] = np.bincount(texts[is_found], minlength=len(table))
         sought = self._sought[COPY]
         is_covered = cover_words(sought.starts[sought.sources() >= 0], COPY, len(self._texts))
         table["covered"] = np.bincount(self._texts[is_covered], minlength=len(table))
-        first, last, _ = self._runs()
+        sought = self._sought[SPAN]
+        first, last = _find_runs(sought.starts[self._is_copied(sought)])
         longest = np.zeros(len(table), dtype=np.int64)
         np.maximum.at(longest, self._texts[first], last - first + SPAN)
         return table.assign(longest=longest)
 
-    def spans(self) -> Iterator[tuple[int, Span, int, str]]:
-        """Yield (number of the text, place, words, id of the first text that has its beginning) of each span."""
-        first, last, sources = self._runs()
+    def spans(self) -> Iterator[tuple[int, Span, int, str, int]]:
+        """Yield (number of the text, place, words, first text that has its rarest `SPAN` words, number of these)."""
+        sought = self._sought[SPAN]
+        sources, holders = sought.sources(), sought.holders()
+        first, last = _find_runs(sought.starts[sources >= 0])
+        beginnings = np.searchsorted(sought.starts, first)
         offsets = np.concatenate([[0], np.cumsum(self._sizes)])
         texts = self._texts[first]
         bounds = np.searchsorted(texts, np.arange(len(self._documents) + 1))
@@ -146,17 +162,23 @@ class Search:
             sections = find_section_starts(document)
             for k in range(bounds[number], bounds[number + 1]):
                 start, end = places[first[k] - offsets[number]][0], places[last[k] + SPAN - 1 - offsets[number]][1]
+                size = int(last[k] - first[k])
+                at = beginnings[k] + np.argmin(holders[beginnings[k] : beginnings[k] + size + 1])
                 for span in locate_in_sections(sections, start, end):
-                    yield number, span, int(last[k] - first[k]) + SPAN, self._ids[int(sources[k])]
+                    yield number, span, size + SPAN, self._ids[int(sources[at])], int(holders[at])
 
-    def _runs(self) -> tuple[Integers, Integers, Integers]:
-        """Return the first and last n-gram of each sequence of consecutive ones that were found, and its source."""
-        sought = self._sought[SPAN]
-        sources = sought.sources()
-        starts, sources = sought.starts[sources >= 0], sources[sources >= 0]
-        is_first = np.diff(starts, prepend=-2) > 1
-        is_last = np.append(is_first[1:], True)[: len(starts)]
-        return starts[is_first], starts[is_last], sources[is_first]
+    def _is_copied(self, sought: _Sought) -> NDArray[np.bool_]:
+        """Return whether each n-gram was found, and has no word of a passage that is common to the searched texts."""
+        of_spans = self._sought[SPAN]
+        is_common = of_spans.holders() > max(FEWEST_COMMON, COMMON_SHARE * self.searched)
+        words = np.cumsum(np.append(False, cover_words(of_spans.starts[is_common], SPAN, len(self._texts))))
+        return (sought.sources() >= 0) & (words[sought.starts + sought.length] == words[sought.starts])
+
+
+def _find_runs(starts: Integers) -> tuple[Integers, Integers]:
+    """Return the first and last n-gram of each sequence of consecutive ones."""
+    is_first = np.diff(starts, prepend=-2) > 1
+    return starts[is_first], starts[np.append(is_first[1:], True)[: len(starts)]]
 
 
 def _starts_within(texts: Integers, length: int) -> Integers:

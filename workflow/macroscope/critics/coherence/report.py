@@ -14,6 +14,7 @@ from macroscope.critics.report_tables import divergence_table, statistics_table
 from macroscope.files import read_json
 from macroscope.options import CONTROL
 from macroscope.phrases import number
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
@@ -169,9 +170,6 @@ def tabulate(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
 
 
 COMMON_ERRORS = 5
-_EXPLAINED = (
-    "The reading of the sections explains the whole difference in latent PPL: their order is not shown to differ."
-)
 
 
 def items(findings: Findings) -> list[ReportItem]:
@@ -237,9 +235,23 @@ def _errors_item(findings: Findings) -> list[ReportItem]:
             "reading explains the difference": table["explained"].map({True: "yes: not usable", False: "no"}),
         }
     )
-    explained = dict.fromkeys(table.loc[table["explained"], "system"], _EXPLAINED)
+    explained = {system: describe_reading(findings, system) for system in table.loc[table["explained"], "system"]}
     title = "Latent PPL by classification errors alone"
     return [ReportItem("classification_errors", title, table=shown, unusable_systems=explained)]
+
+
+def describe_reading(findings: Findings, system: str) -> str:
+    """Return the verdict on a system whose latent PPL the reading of its sections explains, with its detectability."""
+    tested = findings.statistics.set_index(["system", "statistic"]).reindex([(system, C2ST_AUC)]).iloc[0]
+    detected = (
+        f", and may be what a classifier tells them from real text by, in {100 * tested['value']:.0f} % of pairs"
+        if tested["ci_low"] > 0.5  # chance
+        else ""
+    )
+    return (
+        f"The reading of the sections explains the whole difference in latent PPL{detected}: their order is not shown"
+        " to differ."
+    )
 
 
 def _prior_item(findings: Findings) -> ReportItem:
