@@ -124,10 +124,23 @@ def test_real_text_has_the_latent_ppl_of_its_own_errors(judged):
 
 
 def test_the_verdict_names_the_reading_of_the_sections_and_what_a_classifier_sees(tmp_path):
+    """Detected, with a latent PPL like real text's: the reading is the verdict if it differs from that of real text."""
     (tmp_path / "prior").mkdir()
-    findings = write_findings(tmp_path, {"control": ([ORDER] * 60, 0.1, True), "blurred": ([ORDER] * 60, 0.35, False)})
-    order = "explains the whole difference in latent PPL: their order is not shown to differ."
-    assert describe_reading(findings, "blurred") == f"The reading of the sections {order}"
-    detected = {"system": "blurred", "statistic": "c2st_auc", "value": 0.78, "ci_low": 0.71, "ci_high": 0.84}
-    findings.statistics.loc[len(findings.statistics)] = detected
-    assert "a classifier tells them from real text by, in 78 % of pairs: their" in describe_reading(findings, "blurred")
+    systems = {"control": ([ORDER] * 60, 0.1, True), "blurred": ([ORDER] * 60, 0.35, True)}
+    findings = write_findings(tmp_path, systems)
+    table = findings.statistics
+    order = "explains the latent PPL: their order is not shown to differ"
+    assert describe_reading(findings, "blurred").endswith(f"{order}.")
+    table.loc[(table["system"] == "blurred") & (table["statistic"] == "latent_ppl"), "p_adjusted"] = 0.5
+    assert not explain_by_errors(findings)["explained"].any()
+    table.loc[len(table)] = {
+        "system": "blurred",
+        "statistic": "c2st_auc",
+        "value": 0.78,
+        "ci_low": 0.71,
+        "ci_high": 0.84,
+    }
+    assert explain_by_errors(findings)["explained"].tolist() == [False, True]
+    assert f"{order}; a classifier tells them from real text in 78 % of pairs" in describe_reading(findings, "blurred")
+    table.loc[(table["system"] == "blurred") & (table["statistic"] == "title_agreement_share"), "p_adjusted"] = 0.5
+    assert not explain_by_errors(findings)["explained"].any()

@@ -12,6 +12,8 @@ import yaml
 from macroscope.files import RESOURCES
 from macroscope.natural_language.words import lemmatise, singular
 
+RARE_TITLE = "other"
+"""Section type of the rare titles of a user's real texts, and of titles of a system that these do not have."""
 _MARKUP = re.compile(r"<[^>]*>|\{\{[^{}]*\}\}|'{2,}|\[\[(?:[^\]|]*\|)?|\]\]|@x(?:cite|math)\d*")
 _LIST_ROMAN = re.compile(r"^\s*(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})\s*[.):–—-]+(?=\s|$)")
 _POSSESSIVE = re.compile(r"['’]s\b|s['’](?=\s|$)")

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.config.schema import load_config, parse_config
+from macroscope.corpora.titles import RARE_TITLE
 from macroscope.criticize.choice import Choice
 from macroscope.criticize.folder import lock_folder, require_ours, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
@@ -110,7 +111,7 @@ def _corpus_options(choice: Choice, language: str) -> dict[str, Any]:
             "min_sections": 1,
             "min_section_tokens": 0,
             "max_section_tokens": 1_000_000,
-            "rare_titles": {"min_count": 2, "min_share": 0.01, "instead": "other"},
+            "rare_titles": {"min_count": 2, "min_share": 0.01, "instead": RARE_TITLE},
         },
     }
 

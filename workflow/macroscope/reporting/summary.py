@@ -75,6 +75,9 @@ def list_notes(results: Results, tables: Path) -> list[str]:
     """Return sentences about a run's numbers: at matched length, damages that would be found, courses, labels."""
     statistics, scorecard = read_statistics(tables), read_scorecard(tables)
     courses, views = course_table(statistics), show_labels(results, statistics, tables)
+    key = ["corpus", "system", "critic"]
+    unusable = pd.MultiIndex.from_frame(scorecard.loc[scorecard["verdict"] == UNUSABLE, key])
+    courses = courses[~pd.MultiIndex.from_frame(courses[key]).isin(unusable)]
     return [
         *describe_lengths(read_matched_lengths(tables), scorecard, results.unmatched),
         *cite_sensitivity(results.config.cited_sensitivity, scorecard),

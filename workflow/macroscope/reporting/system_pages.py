@@ -154,6 +154,7 @@ def system_pages(
             for critic, cell in sorted(cells.items(), key=_detectability_key)
         ]
         flags = flag_texts(results, corpus, system, real)
+        usable = courses[~courses["critic"].isin(scorecard.critics_with_verdict(system, UNUSABLE))]
         yield SystemPage(
             system_page(corpus, system),
             corpus,
@@ -163,7 +164,7 @@ def system_pages(
             flags,
             choose_example(results, corpus, system, evaluations, flags),
             _show_course(results, corpus, system, captions),
-            [each.sentence for each in describe_courses(courses, corpus, system)],
+            [each.sentence for each in describe_courses(usable, corpus, system)],
             find_course_gaps(statistics, corpus, system),
         )
 

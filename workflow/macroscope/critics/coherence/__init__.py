@@ -83,6 +83,7 @@ CRITIC = Critic(
         ),
         "project": Stage(
             "projection:project",
+            version=2,
             inputs="texts inference signature",
             options="max_tokens precision",
             model_option="encoder",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.corpora.titles import normalise_title
+from macroscope.corpora.titles import RARE_TITLE, normalise_title
 from macroscope.critics.coherence.classifier import SectionClassifier
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
@@ -52,8 +52,12 @@ def _project_batches(
 
 
 def _read_gold(document: Document, types: set[str], language: str) -> list[str | None] | None:
-    """Return the section titles as types, None for unknown ones; None altogether if a section has no title."""
+    """Return the section titles as types, None for unknown ones; None altogether if a section has no title.
+
+    Unknown ones are `RARE_TITLE` if that is a type: the rare titles of real texts are, too.
+    """
     if not all(section.title for section in document.sections):
         return None
     titles = [normalise_title(section.title or "", language) for section in document.sections]
-    return [title if title in types else None for title in titles]
+    rare = RARE_TITLE if RARE_TITLE in types else None
+    return [title if title in types else rare for title in titles]
