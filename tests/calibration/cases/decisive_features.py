@@ -61,17 +61,21 @@ CASE = Case(
         Setting(
             "100 against 100, one number of 6 differs",
             partial(simulate, n=100, m=100, shifts=[2, 0, 0, 0, 0, 0]),
+            runs=300,
         ),
-        Setting("40 against 150, one word differs", partial(simulate, n=40, m=150, shifts=[0, 0], word="</s>")),
+        Setting(
+            "40 against 150, one word differs", partial(simulate, n=40, m=150, shifts=[0, 0], word="</s>"), runs=300
+        ),
         Setting(
             "100 against 5 texts of each of 30 prompts, one number of 6 differs",
             partial(simulate, n=100, m=30, texts=5, shifts=[2, 0, 0, 0, 0, 0]),
+            runs=300,
         ),
         Setting(
             "100 against 100, all of 30 numbers differ a little",
             partial(simulate, n=100, m=100, shifts=[0.3] * 30, truth=MEAN),
+            runs=300,
         ),
     ),
     {WITHOUT: "means over several orders of the folds vary less than their variances say"},
-    version=2,
 )

@@ -123,4 +123,5 @@ CASE = Case(
             texts=(5, 5),
         ),
     ),
+    {"*": "if nearly all texts are alike, some collections have no other one, whose variance would be 0"},
 )
