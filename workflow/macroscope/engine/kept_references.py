@@ -23,7 +23,7 @@ from macroscope.files import atomic, parse_json, to_json
 from macroscope.readers.reading import KEPT_SUFFIX
 
 _HEADER = "reference.json"
-FORMAT = 1
+FORMAT = 2
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Date of the files in an archive: the same reference gives the same bytes."""
 _BUILD = "build it again with `macroscope reference build`"
