@@ -35,7 +35,7 @@ def simulate(rng: np.random.Generator, n: int) -> Run:
 
 
 CASE = Case(
-    "macroscope.critics.topics.comparison:STATISTICS",
+    "macroscope.critics.topics.latents:STATISTICS",
     (
         Setting("150 texts", partial(simulate, n=150), ("*",), runs=500),
         Setting("60 texts", partial(simulate, n=60), ("*",), runs=500),

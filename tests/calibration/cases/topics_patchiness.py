@@ -39,7 +39,7 @@ def simulate(rng: np.random.Generator, n: int, m: int, rise: float = 0.0) -> Run
 
 
 CASE = Case(
-    "macroscope.critics.topics.scoring:STATISTICS",
+    "macroscope.critics.topics.latents:STATISTICS",
     (
         Setting("60 against 150 texts", partial(simulate, n=60, m=150), ("*",), runs=500),
         Setting("200 against 60 texts", partial(simulate, n=200, m=60), ("*",), runs=500),

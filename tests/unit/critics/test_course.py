@@ -77,21 +77,19 @@ def table(tmp_path):
         "short": [_text(rng, 150)] * 3 + [_text(rng, 40) for _ in range(27)],
     }
     files = [_write(tmp_path, name, texts) for name, texts in systems.items()]
-    critic = get_critic("tendencies")
+    critic, resampling = get_critic("tendencies"), Resampling(199, 199, 0.95, 1)
     courses = []
     for name, (texts, latents) in zip(systems, files, strict=True):
         courses.append(tmp_path / f"{name}.courses.parquet")
-        options = critic.default_options
-        follow_texts(
-            Collection(texts), latents, critic="tendencies", language="en", seed=1, options=options, output=courses[-1]
-        )
+        about = {"critic": "tendencies", "language": "en", "resampling": resampling, "options": critic.default_options}
+        follow_texts(Collection(texts), latents, **about, output=courses[-1])
     write_courses(
         courses,
         critic="tendencies",
         corpus="c",
         signature="s",
         systems=list(systems),
-        resampling=Resampling(199, 199, 0.95, 1),
+        resampling=resampling,
         output=tmp_path / "course.csv",
     )
     return read_csv(tmp_path / "course.csv").set_index(["system", "statistic"])

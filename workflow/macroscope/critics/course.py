@@ -75,7 +75,7 @@ def follow_texts(
     *,
     critic: str,
     language: str,
-    seed: int,
+    resampling: Resampling,
     options: Any = None,
     output: Path,
 ) -> None:
@@ -88,7 +88,7 @@ def follow_texts(
     by_fold = inference is not None or prior is not None
     with (
         first_fold({"latents": latents} if by_fold else {}) as selected,
-        subsample(selected.get("latents", latents), None, seed, MOST) as (path, _),
+        subsample(selected.get("latents", latents), None, resampling.seed, MOST) as (path, _),
     ):
         keys = read_keys(path).drop_duplicates("id", ignore_index=True)
         chosen = set(keys["id"])

@@ -85,7 +85,7 @@ class Course:
 
     def stages(self, inputs: str = "", options: str = "", megabytes: int = 2000) -> dict[str, Stage]:
         """Return the stages `follow`, with the inputs and options that the critic's function uses, and `course`."""
-        read = f"texts latents {inputs} critic language seed"
+        read = f"texts latents {inputs} critic language resampling"
         compared = "all_courses critic systems corpus signature resampling"
         return {
             "follow": Stage(
