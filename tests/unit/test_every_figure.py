@@ -28,7 +28,7 @@ from macroscope.critics.tendencies import figures as tendencies
 from macroscope.critics.topics import figures as topics
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import fit, style
-from macroscope.reporting import course
+from macroscope.reporting import course_figure
 from macroscope.reporting import figures as reporting
 from macroscope.reporting.correlation_figures import plot_correlations, plot_probabilities, plot_system_scores
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, Scorecard
@@ -294,7 +294,7 @@ FIGURES = {
     ),
     (sameness, "plot_growth"): lambda s, _: sameness.plot_growth(growth(s[: sameness._MOST_NUMBERS]), sameness._SCOPES),
     (timeline_figure, "plot_timeline"): lambda s, _: timeline_figure.plot_timeline(timeline(s), None, 95),
-    (course, "plot_courses"): lambda s, _: course.plot_courses(courses(), s[0], 95),
+    (course_figure, "plot_courses"): lambda s, _: course_figure.plot_courses(courses(), s[0], 95),
     (Timeline, "plot"): lambda s, _: Timeline(timeline(s), 0.95).plot(),
     (topics, "plot_covariances"): lambda s, _: topics.plot_covariances(
         [topics.Panel(name, np.eye(6), "latent NLL 12.34 nats") for name in (CONTROL, *s[:12])], 1.0, "covariance", 2

@@ -1,6 +1,7 @@
 """Jobs that run again after a change: exactly those that it affects."""
 
 import os
+import re
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 
@@ -9,7 +10,10 @@ READER = {"write_reader": 1}
 CONFIG = {"write_config": 1, **REPORT, **READER}
 """Rules that read the effective config, and the one that writes it."""
 SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "attribute_coherence"]
-JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "attribute_tendencies"]
+JUDGED = [
+    *("project_coherence", *SCORED, "follow_coherence"),
+    *("project_tendencies", "compare_tendencies", "attribute_tendencies", "follow_tendencies"),
+]
 """What happens to the texts of a system."""
 TESTED = {
     "two_sample_test_coherence": 1,
@@ -25,6 +29,7 @@ CLUSTERED = {
     "learn_shared_clusters": 1,
     "compare_clusters": 3,
     "project_strings": 1,
+    "follow_strings": 1,
     "compare_strings": 1,
     "attribute_clusters": 3,
     "attribute_strings": 1,
@@ -51,7 +56,7 @@ def package(run):
 
 def raise_version(text):
     """Raise the version of the critic's stage `project` in its declaration."""
-    return text.replace('"projection:project",', '"projection:project", version=2,')
+    return re.sub(r'("projection:project",)(\s+version=\d+,)?', r"\1 version=99,", text)
 
 
 def compute(text):
@@ -100,6 +105,7 @@ def test_a_raised_version_runs_its_stage_and_what_follows(run):
     with edited(package(run) / "critics" / "coherence" / "__init__.py", raise_version):
         coherence = {
             "project_coherence": 4,
+            "follow_coherence": 4,
             **dict.fromkeys(SCORED, 4),
             "two_sample_test_coherence": 1,
             "course_coherence": 1,

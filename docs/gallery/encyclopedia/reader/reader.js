@@ -139,7 +139,7 @@
       rows = rows.filter((row) => `${ids[row]}\n${titles[row] || ""}\n${beginnings[row]}`.toLowerCase().includes(words));
     }
     const shown = state.by ? `. Beside each: its score (${state.run.critics[state.by].score}), and the share of real texts with a smaller one` : "";
-    const flags = state.by && !state.system.control ? `. ${Flags.summarise(state.system, state.index, state.by)}` : "";
+    const flags = state.by && state.index.p[state.by] ? `. ${Flags.summarise(state.system, state.index, state.by)}` : "";
     at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${shown}${flags}`;
     at("list").scrollTop = 0;
     list.show(rows);
@@ -245,7 +245,7 @@
     heading.dir = "auto";
     const about = make("p", "about");
     if (nameOf(index, row) !== index.ids[row]) about.append(make("bdi", "", index.ids[row]), " · ");
-    about.append(`${index.words[row].toLocaleString("en")} words · `);
+    about.append(index.words[row] ? `${index.words[row].toLocaleString("en")} words · ` : "the text is not here · ");
     const omitted = controlOf(system).critics.filter((critic) => !system.critics.includes(critic));
     const link = make("a", "", "link to this text");
     link.href = address(system, index.ids[row], orderNow());

@@ -13,7 +13,7 @@ from macroscope.critics.features import subsample
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
 from macroscope.critics.strings.latents import Texts, read_texts
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.document_keys import split_key
+from macroscope.document_keys import pseudonym_of_id, pseudonym_of_key, split_key
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.words import locate_pieces
@@ -30,7 +30,8 @@ class Halves:
     Attributes
     ----------
     half_of
-        Half (0 or 1) of each real text, by its id, by its prompt and by its first words.
+        Half (0 or 1) of each real text, by pseudonyms (those of a kept reference) of its id and its first words, and by
+        its prompt.
     models
         Models that score texts of half 0 and of half 1; each is fitted to the other half.
     """
@@ -49,11 +50,12 @@ class Halves:
             raise MacroscopeError(
                 "strings: the control has fewer than two texts, too few to score one by the others; give more"
             )
-        half_of = _assign_halves(real.ids, [[key for key in split_key(opening) if key] for opening in real.openings])
-        if len({half_of[name] for name in real.ids}) < 2:
-            half_of = _assign_halves(real.ids, [[] for _ in real.ids])
+        keys = [_keys(name, opening) for name, opening in zip(real.ids, real.openings, strict=True)]
+        half_of = _assign_halves(keys)
+        if len({half_of[name] for name, *_ in keys}) < 2:
+            half_of = _assign_halves([[name] for name, *_ in keys])
         texts_by_half: tuple[list[str], list[str]] = ([], [])
-        for name, text in zip(real.ids, real.texts, strict=True):
+        for (name, *_), text in zip(keys, real.texts, strict=True):
             texts_by_half[half_of[name]].append(text)
         first, second = NgramEstimator(order).fit(*texts_by_half, seed=0)
         return cls(half_of, (second, first))
@@ -71,16 +73,20 @@ class Halves:
         return [surprisals[i] for i in range(len(words))]
 
     def _half(self, name: str, opening: str, text: str) -> int:
-        keys = [key for key in (name, *split_key(opening)) if key in self.half_of]
+        keys = [key for key in _keys(name, opening) if key in self.half_of]
         return self.half_of[keys[0]] if keys else crc32(text.encode()) % 2
 
 
-def _assign_halves(names: Sequence[str], keys_of_texts: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return half (0 or 1) by name and by key: texts with a key in common are in one half, the others alternate."""
+def _keys(name: str, opening: str) -> list[str]:
+    return [pseudonym_of_id(name), *filter(None, split_key(pseudonym_of_key(opening)))]
+
+
+def _assign_halves(keys_of_texts: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Return half (0 or 1) by key: texts with a key but the first one in common are in one half, others alternate."""
     half_of: dict[str, int] = {}
-    for number, (name, keys) in enumerate(zip(names, keys_of_texts, strict=True)):
-        half = next((half_of[key] for key in keys if key in half_of), number % 2)
-        half_of |= dict.fromkeys([name, *keys], half)
+    for number, keys in enumerate(keys_of_texts):
+        half = next((half_of[key] for key in keys[1:] if key in half_of), number % 2)
+        half_of |= dict.fromkeys(keys, half)
     return half_of
 
 
