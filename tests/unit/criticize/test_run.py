@@ -13,11 +13,11 @@ from macroscope.api.texts import read_texts
 from macroscope.cli.flags import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
-from macroscope.criticize.folder import lock_folder, require_ours, write_config
+from macroscope.criticize.folder import lock_folder, require_ours, require_output, write_config
 from macroscope.criticize.inputs import names_of_candidates
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
-from macroscope.criticize.run import implied_config, profile_collections, require_output
+from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError

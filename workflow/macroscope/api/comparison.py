@@ -18,7 +18,7 @@ from macroscope.api.result import Comparison, require_new
 from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
 from macroscope.criticize.choice import choose, given_options
-from macroscope.criticize.folder import render_config
+from macroscope.criticize.folder import render_config, require_output
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import Profile, choose_language
 from macroscope.criticize.profile_table import table_of
@@ -141,7 +141,7 @@ def compare(
     require_device(device)
     folder = Path(tempfile.mkdtemp(prefix="macroscope-")).resolve() if keep is None else require_new(keep, "`keep`")
     try:
-        run.require_output(folder)
+        require_output(folder)
         named = [critics] if isinstance(critics, str) else list(critics)
         options = given_options(named, encoder, critics if isinstance(critics, Mapping) else None)
         fields = (text_field, prompt_field, id_field, reference_field, model_field, separator)

@@ -10,8 +10,7 @@ from macroscope.api.arguments import ChosenCritics, checked, convert
 from macroscope.api.comparison import compare
 from macroscope.api.result import Comparison
 from macroscope.api.timeline import Timeline, timeline
-from macroscope.criticize.folder import require_ours
-from macroscope.criticize.run import CONFIG
+from macroscope.criticize.folder import CONFIG, require_ours
 from macroscope.errors import MacroscopeError
 from macroscope.execution.limits import Device
 from macroscope.extras import name_command

@@ -83,6 +83,7 @@ def criticize(
     from macroscope.criticize import run
     from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
     from macroscope.criticize.choice import choose, given_options
+    from macroscope.criticize.folder import require_output
     from macroscope.criticize.inputs import store_standard_input
     from macroscope.criticize.kept_profile import without_ids
     from macroscope.criticize.profile import choose_language
@@ -95,7 +96,7 @@ def criticize(
     if language is not None:
         require_code(language)
     if output is not None:
-        run.require_output(output)
+        require_output(output)
     elif not dry_run:
         raise UsageError("no folder for the report: give --output FOLDER, or --dry-run to profile the texts alone")
     output = output or Path("judged")  # of a dry run: the name of what came from the standard input

@@ -42,9 +42,10 @@ def sensitivity(
 
     from macroscope.criticize.checks import LANGUAGES, TEXTS, describe
     from macroscope.criticize.choice import given_options
+    from macroscope.criticize.folder import require_output
     from macroscope.criticize.profile import choose_language
     from macroscope.criticize.profile_table import records_of, table_of
-    from macroscope.criticize.run import criticize, require_output
+    from macroscope.criticize.run import criticize
     from macroscope.errors import UsageError
     from macroscope.fields import as_option, word_all, word_fields
     from macroscope.sensitivity import run

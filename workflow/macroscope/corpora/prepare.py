@@ -1,4 +1,4 @@
-"""Extraction of raw files of a corpus, and preparation: titles, filters, tables (deng2022, Appendix E).
+"""Simulation or extraction of raw files of a corpus, and preparation: titles, filters, tables (deng2022, Appendix E).
 
 The tables hold dropped units, a summary as in Table 11 of deng2022, and section types.
 """

@@ -10,9 +10,11 @@ from typing import Any
 
 import yaml
 
-from macroscope.errors import MacroscopeError
-from macroscope.files import write_text
+from macroscope.errors import MacroscopeError, no_such_file
+from macroscope.files import require_folder, write_text
+from macroscope.options import require_usable
 
+CONFIG = "config.yaml"
 _LOCK = ".macroscope.lock"
 _FIRST_LINE = "# Written by `macroscope criticize`; edit what you like and run again:"
 _HEAD = (
@@ -23,6 +25,32 @@ _HEAD = (
 # As it was written: {digest}
 """
 )
+
+
+def require_output(output: Path) -> Path:
+    """Return the path of the config in the folder `output`, if it can be used; nothing is written.
+
+    Raises
+    ------
+    MacroscopeError
+        If the workflow cannot use its name, or it holds other files.
+    """
+    require_usable_path(output, exists=False)
+    path = output.resolve() / CONFIG
+    require_ours(path)
+    for name in ("results", "logs", ".snakemake"):
+        require_folder(path.parent / name)
+    return path
+
+
+def require_usable_path(path: Path, exists: bool = True) -> None:
+    """Check that the workflow can use a path, and that it exists."""
+    if exists and not path.exists():
+        raise no_such_file(path)
+    try:
+        require_usable(os.path.realpath(path))
+    except ValueError as error:
+        raise MacroscopeError(str(error)) from None
 
 
 def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 from macroscope.config.schema import load_config, parse_config
 from macroscope.corpora.titles import RARE_TITLE
 from macroscope.criticize.choice import Choice
-from macroscope.criticize.folder import lock_folder, require_ours, write_config
+from macroscope.criticize.folder import CONFIG, lock_folder, require_output, require_usable_path, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.kept_profile import read_profile
 from macroscope.criticize.profile import Profile, profile_texts
@@ -24,19 +24,19 @@ from macroscope.engine.kept_references import find_kept, is_kept, outputs_for, w
 from macroscope.engine.redaction import Passages
 from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Machine, find_tasks, steps_of
-from macroscope.errors import MacroscopeError, UsageError, no_such_file
+from macroscope.errors import MacroscopeError, UsageError
 from macroscope.execution.limits import Device
 from macroscope.execution.snakemake_command import shown_command, snakemake_command
-from macroscope.files import atomic, require_folder
+from macroscope.files import atomic
 from macroscope.natural_language.languages import ENGLISH
-from macroscope.options import CONTROL, require_usable
+from macroscope.options import CONTROL
 from macroscope.plan import Plan
 from macroscope.readers.reading import KEPT_SUFFIX
 from macroscope.statistics.by_label import FEWEST
 from macroscope.tables import write_csv
 
 RUN = "criticism"
-CONFIG, PROFILE_TABLE = "config.yaml", "profile.csv"
+PROFILE_TABLE = "profile.csv"
 """Files in the output folder: the config and the profile of the texts."""
 VALID_SHARE, TEST_SHARE = 0.1, 0.3
 
@@ -134,7 +134,7 @@ def profile_collections(
         If a file does not exist or cannot be read.
     """
     for path in (*reference, *candidates):
-        _require_usable(path)
+        require_usable_path(path)
     given = given or GivenFields()
     is_given_kept = len(reference) == 1 and is_kept(reference[0])
     called = make_candidates(candidates, given, () if is_given_kept else reference)
@@ -174,22 +174,6 @@ def _require_labels(field: str, reference: Profile, candidates: Sequence[Profile
                 f" ({len(reference.labels):,} labels of real texts, {len(each.labels):,} here); give ⟨by⟩ a field with"
                 " fewer values, such as a genre"
             )
-
-
-def require_output(output: Path) -> Path:
-    """Return the path of the config in the folder `output`, if it can be used; nothing is written.
-
-    Raises
-    ------
-    MacroscopeError
-        If the workflow cannot use its name, or it holds other files.
-    """
-    _require_usable(output, exists=False)
-    path = output.resolve() / CONFIG
-    require_ours(path)
-    for name in ("results", "logs", ".snakemake"):
-        require_folder(path.parent / name)
-    return path
 
 
 def plan_of(config: Mapping[str, Any]) -> Plan:
@@ -255,15 +239,6 @@ def count_cores(cores: str) -> int:
 def command_of(folder: Path) -> str:
     """Return the command with which Snakemake runs the config in a folder, for people to type."""
     return shown_command(snakemake_command([folder / CONFIG], ["--directory", str(folder), "--cores", "all"]))
-
-
-def _require_usable(path: Path, exists: bool = True) -> None:
-    if exists and not path.exists():
-        raise no_such_file(path)
-    try:
-        require_usable(os.path.realpath(path))
-    except ValueError as error:
-        raise MacroscopeError(str(error)) from None
 
 
 _KEPT = f"numbers{KEPT_SUFFIX}"

@@ -1,4 +1,4 @@
-"""Tidy statistics: estimates, rows of one comparison, and files of rows with their corpus, system and critic."""
+"""Tidy statistics: estimates, shares, rows of a comparison; files of rows with their corpus, system and critic."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping

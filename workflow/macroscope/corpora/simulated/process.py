@@ -1,4 +1,4 @@
-"""The known process of a simulated corpus: a Markov chain of section types (deng2022, section 4), and its genres.
+"""The process of the simulated encyclopaedia: a Markov chain of section types (deng2022, section 4), and its genres.
 
 A document is a walk from `begin` to `end`; each state on the way is the type of a section. Its total latent NLL under
 the chain itself is -log P(z); its mean is computed exactly, with the chain's fundamental matrix. Walks that are too

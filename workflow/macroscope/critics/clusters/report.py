@@ -1,4 +1,4 @@
-"""Report items of the clusters critic for one corpus."""
+"""Report items of the clusters critic for one corpus: of its systems, and the tables of probing."""
 
 import pandas as pd
 

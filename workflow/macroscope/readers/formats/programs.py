@@ -1,4 +1,4 @@
-"""Texts of records that no path describes: requests of harnesses, trees of messages, turns without roles."""
+"""Records that no path describes: macroscope's own, requests of harnesses, trees of messages, turns without roles."""
 
 import ast
 from collections.abc import Iterator, Mapping
