@@ -110,7 +110,5 @@ def test_nothing_to_keep_is_said_before_any_job(tmp_path, real):
 
 def test_a_kept_reference_without_labels_is_not_compared_by_label(tmp_path, real, kept):
     mine = write_texts(tmp_path / "mine.jsonl", 40, label="mill")
-    profile, profiles = run.profile_collections([kept], [mine], GivenFields(label="label"))
-    choice = choose(profile, profiles, ["tendencies"])
     with pytest.raises(MacroscopeError, match=r"stories.reference: it has no labels; .* ⟨by=label⟩"):
-        run.implied_config(profile, profiles, choice, 1)
+        run.profile_collections([kept], [mine], GivenFields(label="label"))

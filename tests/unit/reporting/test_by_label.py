@@ -64,8 +64,19 @@ def test_sentences_and_rows(tmp_path):
     assert "(60 %)" in view.sentences[0]
     assert "25 % of the texts would need another label" in view.sentences[1]
     assert "“poems” (20 and 30)" in view.sentences[2]
-    assert len(view.table) == 5  # labels of equal beginnings have a row each
-    assert render_labels({("c", str(n)): view for n in range(4)})[-1].startswith("And by label of 1 more")
+    assert len(view.table) == 4  # labels of equal beginnings have a row each, that with too few texts has none
+    shown = render_labels({("c", str(n)): view for n in range(4)}, tmp_path)
+    assert shown[-1] == f"Labels of 1 more systems: {tmp_path / 'by_label.csv'}"
+
+
+def test_a_system_a_critic_and_labels_may_have_equal_names(tmp_path):
+    table = statistics().replace({"system": {"gpt": "strings"}, "feature": {f"{LONG} 1": "all texts"}})
+    view = show(tmp_path, table)["c", "strings"]
+    assert list(view.table.columns) == ["real texts", "strings", "strings"]
+    assert view.table.index[0] == view.table.index[2] == "all texts"
+    lines = view._replace(by="strings").render().splitlines()
+    assert lines[0].split() == ["strings", "real", "texts", "strings", "strings"]
+    assert "90 % [80, 95]" in lines[1]
 
 
 def test_labels_that_do_not_differ_are_said(tmp_path):

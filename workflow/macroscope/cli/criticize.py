@@ -221,7 +221,7 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         judges = (scorecard["verdict"] != SKIPPED).groupby(scorecard["critic"]).transform("any")
         scorecards = list(build_scorecards(scorecard[judges]))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
-        by_label = render_labels(show_labels(results, read_statistics(tables), tables))
+        by_label = render_labels(show_labels(results, read_statistics(tables), tables), tables)
         for sentence in filter(None, [*by_label, render_reasons(reasons), *notes, *list_warnings(tables, missing)]):
             print(f"\n{sentence}")
         print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))

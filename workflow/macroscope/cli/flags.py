@@ -134,6 +134,8 @@ def reads_texts(command: Command, left_out: Collection[str] = ()) -> Command:
     ]
 
     def run_command(**values: Any) -> None:
+        if empty := [name for name in (*names, "by") if values.get(name) == ""]:
+            raise UsageError(f"--{empty[0].replace('_', '-')} is empty; give a name, or leave it out")
         command(given=_make_given(**{name: values.pop(name) for name in names}), **values)
 
     run_command.__name__, run_command.__doc__ = command.__name__, command.__doc__

@@ -73,7 +73,7 @@ class Comparison(Options):
     matched_length: bool = Field(
         False, description="Compare at matched length as well: texts of the longer side are cut after a sentence."
     )
-    by: str | None = Field(None, description="What documents' labels are, such as genre: compare by label as well.")
+    by: str | None = Field(None, min_length=1, description="What labels are, such as genre: compare by label, too.")
 
 
 Critics = create_model(

@@ -18,7 +18,7 @@ from macroscope.criticize.kept_profile import read_profile, strip_profile
 from macroscope.criticize.profile import choose_language
 from macroscope.critics import GivenOptions, critics
 from macroscope.documents import Provenance
-from macroscope.engine.kept_references import KeptReference, outputs_for, read_kept, write_kept
+from macroscope.engine.kept_references import KeptReference, is_kept, outputs_for, read_kept, write_kept
 from macroscope.engine.redaction import Passages
 from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Machine, find_tasks, steps_of
@@ -68,6 +68,8 @@ def build_reference(
     """
     if output.suffix != KEPT_SUFFIX:
         raise UsageError(f"{output}: a kept reference is recognized by its name; give one that ends with {KEPT_SUFFIX}")
+    if any(map(is_kept, files)):
+        raise MacroscopeError(f"{next(filter(is_kept, files))}: a kept reference is without its texts; give the texts")
     profile, _ = run.profile_collections(files, [], given)
     chosen_language = choose_language(profile.languages, language)
     choice = choose(profile, [], requested, chosen_language, options)

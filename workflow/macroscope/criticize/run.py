@@ -64,8 +64,6 @@ def implied_config(
     kept = find_kept(reference.files)
     selections = (each.selection for each in (reference, *candidates))
     by = next(filter(None, (selection.fields.label for selection in selections)), None)
-    if kept is not None and by is not None and "label" not in kept.header["corpus"].get("fields", {}):
-        raise UsageError(f"{kept.path}: it has no labels; leave ⟨by⟩ out, or build it again with ⟨by={by}⟩")
     if kept is not None and matched_length:
         raise UsageError(f"{kept.path}: it has no texts to cut; leave ⟨matched_length⟩ out, or give the real texts")
     corpus = kept.header["corpus"] if kept else _corpus_options(choice, language)
@@ -160,19 +158,25 @@ def _require_labels(field: str, reference: Profile, candidates: Sequence[Profile
     MacroscopeError
         If they cannot.
     """
+    if (kept := find_kept(reference.files)) is not None:
+        of_kept = kept.header["corpus"].get("fields", {}).get("label")
+        if of_kept != field:
+            labels = "no labels" if of_kept is None else f"labels of {of_kept!r}"
+            raise UsageError(f"{kept.path}: it has {labels}; leave ⟨by⟩ out, or build it again with ⟨by={field}⟩")
     for each in candidates or [reference]:
         lacking = [profile for profile in (reference, each) if not profile.labels]
         if len(lacking) == 2 or (lacking and set(reference.prompts).isdisjoint(each.prompts)):
             raise MacroscopeError(
                 f"{lacking[0].name}: no text has a label in the field {field!r}, or the prompt of one that has; give"
-                " ⟨by⟩ a field of both sides"
+                " ⟨by⟩ a field of both sides (texts in text files have no fields: write them as JSON Lines)"
             )
         counts = [min(number, each.labels[label]) for label, number in reference.labels.items()]
-        if not lacking and find_kept(reference.files) is None and max(counts) < FEWEST:
+        if not lacking and kept is None and max(counts) < FEWEST:
+            sides, others = (" on each side", f", {len(each.labels):,} here") if candidates else ("", "")
             raise MacroscopeError(
-                f"{each.name}: no label in the field {field!r} is that of {FEWEST} texts on each side"
-                f" ({len(reference.labels):,} labels of real texts, {len(each.labels):,} here); give ⟨by⟩ a field with"
-                " fewer values, such as a genre"
+                f"{each.name}: no label in the field {field!r} is that of {FEWEST} texts{sides}"
+                f" ({len(reference.labels):,} labels of real texts{others}); give ⟨by⟩ a field with fewer values, such"
+                " as a genre"
             )
 
 

@@ -11,6 +11,7 @@ from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import order_by_id, read_features
 from macroscope.document_keys import shared_id
+from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.options import CONTROL, SPLIT_HALF, Resampling, reference_of
 from macroscope.registry import Plugin
@@ -158,6 +159,11 @@ def compare_labels(
         return features, [labels.get(shared_id(name), labels.get(name)) for name in features.keys["id"]]
 
     reference, labels = read(CONTROL)
+    if not any(pd.read_parquet(path, columns=["label"])["label"].notna().any() for path in all_texts):
+        raise MacroscopeError(
+            f"{corpus}: no text has a label to compare by; name its field in 'fields: {{label: NAME}}' of the corpus"
+            " and of its systems, or leave out 'by'"
+        )
     tables = []
     for system in systems:
         if system == CONTROL:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -92,7 +92,8 @@ class LabelView(NamedTuple):
     def render(self) -> str:
         """Render the comparison as text for a terminal."""
         with pd.option_context("display.unicode.east_asian_width", True):
-            return self.table.rename_axis(self.by).reset_index().to_string(index=False)
+            named = self.table.reset_index(names=self.by, allow_duplicates=True)  # a system may be called as the labels
+            return named.to_string(index=False)
 
 
 def show_labels(results: Results, statistics: pd.DataFrame, tables: Path) -> dict[tuple[str, str], LabelView]:
@@ -107,27 +108,40 @@ def show_labels(results: Results, statistics: pd.DataFrame, tables: Path) -> dic
     return views
 
 
-def render_labels(views: Mapping[tuple[str, str], LabelView]) -> list[str]:
+def render_labels(views: Mapping[tuple[str, str], LabelView], tables: Path) -> list[str]:
     """Render the comparisons of the first systems as text for a terminal."""
     shown = [f"{system}, by {view.by}:\n{view.render()}" for (_, system), view in [*views.items()][:MOST_SHOWN]]
-    more = [f"And by label of {len(views) - MOST_SHOWN} more systems: tables/{FILE}."]
+    more = [f"Labels of {len(views) - MOST_SHOWN} more systems: {tables / FILE}"]
     return shown + (more if len(views) > MOST_SHOWN else [])
 
 
 def _lay_out(rows: pd.DataFrame, values: pd.DataFrame, system: str) -> pd.DataFrame:
-    """Return the cells: detectability by label and critic, that of all texts, and the mean of the labels."""
-    columns: dict[str, dict[str, str]] = {"real texts": {}, system: {}}
-    for row in rows.to_dict("records"):
-        label = row["label"]
-        columns["real texts"].setdefault(label, f"{row['n_reference']:,.0f}")
-        columns[system].setdefault(label, f"{row['n_candidate']:,.0f}")
-        interval = _format_interval(row[C2ST_AUC], row["ci_low"], row["ci_high"])
-        columns.setdefault(row["critic"], {})[label] = f"{SIGNS[row['verdict']]} {interval}"
+    """Return the cells: detectability by label and critic, that of all texts, and the mean of the labels.
+
+    Labels that no critic compares have no row; a sentence counts them. Names may be equal: of labels, systems and critics.
+    """
+    critics = list(dict.fromkeys(rows["critic"]))
+    names, cells = [], []
+    for label, of_label in rows[rows[C2ST_AUC].notna()].groupby("label", sort=False):
+        by_critic = {row["critic"]: row for row in of_label.to_dict("records")}
+        first = of_label.iloc[0]
+        names.append(shorten(str(label), _LONGEST))
+        cells.append([f"{first['n_reference']:,.0f}", f"{first['n_candidate']:,.0f}"])
+        cells[-1] += [_format_cell(by_critic[critic]) if critic in by_critic else TOO_FEW for critic in critics]
     for name, statistic in ((ALL, C2ST_AUC), (MEAN, WITHIN)):
-        for critic in rows["critic"].unique():
-            if (critic, statistic) in values.index:
-                columns[critic][name] = _format_interval(*values.loc[(critic, statistic), ["value", *_INTERVAL]])
-    return pd.DataFrame(columns).fillna("").rename(index=lambda label: shorten(label, _LONGEST))
+        found = [(critic, statistic) in values.index for critic in critics]
+        if any(found):
+            names.append(name)
+            intervals = [
+                _format_interval(*values.loc[(critic, statistic), ["value", *_INTERVAL]]) if is_there else ""
+                for critic, is_there in zip(critics, found, strict=True)
+            ]
+            cells.append(["", "", *intervals])
+    return pd.DataFrame(cells, index=names, columns=["real texts", system, *critics])
+
+
+def _format_cell(row: Mapping[str, Any]) -> str:
+    return f"{SIGNS[row['verdict']]} {_format_interval(row[C2ST_AUC], row['ci_low'], row['ci_high'])}"
 
 
 def _format_interval(value: float, low: float, high: float) -> str:
@@ -190,6 +204,6 @@ def _describe_few(rows: pd.DataFrame, values: pd.DataFrame) -> Iterator[str]:
     unlabelled = values[values.index.get_level_values("statistic") == UNLABELLED]
     for row in unlabelled.head(1).to_dict("records"):
         yield (
-            f"Without a label: {row['n_reference']:,.0f} real texts and {row['n_candidate']:,.0f} others. They count"
-            " among all texts alone."
+            f"{row['reason'].capitalize()}: {row['n_reference']:,.0f} real texts and {row['n_candidate']:,.0f} others."
+            " They count among all texts alone."
         )

@@ -60,7 +60,7 @@ def summarise_corpora(results: Results, scorecard: pd.DataFrame, statistics: pd.
             f"{WARNING} More than structure gives {list_names(names)} away: {text}."
             for text, names in group_names(wrapped).items()
         ]
-        damages = "" if len(each.candidates) > 1 else _damages_sentence(results, scorecard, each)
+        damages = _damages_sentence(results, scorecard, each) if len(each.candidates) == 1 else ""
         sentences = [
             *warnings,
             *summarise_scorecard(each, subjects_of(results, each)),
