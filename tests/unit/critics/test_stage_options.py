@@ -112,7 +112,7 @@ def test_the_signature_of_latents_names_what_they_depend_on():
         "run_seed",
         "versions",
     }
-    assert signed["versions"] == "train=1,project=1"
+    assert signed["versions"] == "train=1,project=2"
     assert signed["max_tokens"] == "77"
 
 

@@ -79,7 +79,7 @@ def test_damaged_and_older_files_are_refused_in_a_sentence(kept, tmp_path):
     older = tmp_path / "older.reference"
     with zipfile.ZipFile(older, "w") as archive:
         archive.writestr("reference.json", '{"format": 0}')
-    with pytest.raises(MacroscopeError, match="written in format 0, and this version of macroscope reads 1; build"):
+    with pytest.raises(MacroscopeError, match="written in format 0, and this version of macroscope reads 2; build"):
         find_kept([older])
     with pytest.raises(MacroscopeError, match=r"absent\.reference: no such file"):
         find_kept([tmp_path / "absent.reference"])

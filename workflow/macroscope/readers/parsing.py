@@ -180,8 +180,8 @@ def _string_or_number(record: Record, name: str) -> str | None:
         return None
     if not isinstance(value, str | int) or isinstance(value, bool):
         raise MacroscopeError(
-            f"{record.where}: the field of the {name} holds a {type(value).__name__}; give one with a string or a"
-            " number (an item of a list: NAME[0]; a value in an object: NAME.KEY)"
+            f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number (of a list,"
+            " an item: NAME[0])"
         )
     if len(text := str(value)) > LONGEST_ID:
         raise MacroscopeError(f"{record.where}: '{name}' has {len(text):,} characters; give at most {LONGEST_ID:,}")
