@@ -1,6 +1,7 @@
 """Copies beside what real texts share: a licence is none, passages are; whole and half copies are named."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,12 @@ import pytest
 
 from macroscope.cli import main
 from macroscope.copies.measure import measure_copies
-from macroscope.copies.page import make_summary
+from macroscope.copies.page import make_summary, write_page
 from macroscope.criticize.inputs import GivenFields
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
+
+from ...browser import watched
 
 LICENCE = " ".join(f"permission{letter}" for letter in "abcdefghijklmnopqrst")
 WORDS = np.array([f"{a}{b}{c}" for a in "bdfglm" for b in "aeiou" for c in "nrst"])
@@ -66,6 +69,61 @@ def test_whole_and_half_copies_are_named(real, tmp_path):
     assert copies.texts["copy"].tolist() == ["whole"] * 4 + ["half"] * 5 + [""] * 20
     summary = make_summary(copies)
     assert summary[["whole", "half"]].drop_duplicates().to_numpy().tolist() == [[4, 5]]
+
+
+def test_a_model_that_repeats_the_reference_is_found(tmp_path):
+    """Copies share first words, and ids, with held-out real texts too: none is paired with its source."""
+    originals = [{"id": f"text {n}", "text": text} for n, text in enumerate(texts(1, 60, has_licence=False))]
+    path = tmp_path / "real.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in originals))
+    copies = measure_copies([path], [path], [], GivenFields())
+    numbers = excess(copies, "real")
+    assert numbers["p_adjusted"] < 0.01
+    assert numbers["ci_low"] > 0.3
+    assert copies.texts["copy"].eq("whole").all()
+
+
+def test_texts_of_a_named_prompt_are_permuted_with_each_other(tmp_path):
+    """Five of twelve texts are copies: p is that of the signs of five pairs; without pairs, it would be 0.0003."""
+    files = []
+    for name, seed, number in (("real", 1, 40), ("mine", 2, 12)):
+        records = [{"prompt": f"Prompt {n}?", "text": text} for n, text in enumerate(texts(seed, number, False))]
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text("".join(json.dumps(record) + "\n" for record in records))
+    training = write(tmp_path / "training.jsonl", texts(2, 12, False)[:5])
+    copies = measure_copies([files[0]], [files[1]], [training], GivenFields())
+    assert excess(copies, "mine")["p_value"] == pytest.approx(2**-5, abs=0.01)
+
+
+def test_a_single_real_text_that_is_given_twice_does_not_count(tmp_path, caplog):
+    training = texts(3, 20, has_licence=False)
+    real = write(tmp_path / "real.jsonl", [training[0], *texts(1, 20, has_licence=False)])
+    mine = write(tmp_path / "mine.jsonl", texts(4, 20, has_licence=False))
+    measure_copies([real], [mine], [write(tmp_path / "training.jsonl", training)], GivenFields())
+    assert "1 text of the reference stands in the training texts, and does not count" in caplog.text
+
+
+def test_a_licence_is_not_among_the_longest_spans(real, tmp_path, monkeypatch, capsys):
+    mine = write(tmp_path / "mine.jsonl", texts(2, 20))
+    flags = ["--reference", str(real), "--candidate", str(mine), "--output", str(tmp_path / "copies")]
+    monkeypatch.setattr("sys.argv", ["macroscope", "copies", *flags])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    said = capsys.readouterr().out
+    assert "Longest spans" not in said
+    assert "whole, half: texts with 95% and 45% of their words in sequences of 13 that were found." in said
+    assert pd.read_csv(tmp_path / "copies" / "spans.csv")["common"].all()
+
+
+def test_a_score_without_a_unit_has_no_space_after_it(real, tmp_path, browser):
+    mine = write(tmp_path / "mine.jsonl", texts(1, 20))
+    write_page(measure_copies([real], [mine], [], GivenFields()), tmp_path / "copies")
+    with watched(browser, tmp_path / "copies") as page:
+        page.goto(f"{(tmp_path / 'copies').as_uri()}/index.html")
+        page.locator("#document h2").wait_for()
+        summary = page.locator("#document summary").text_content()
+    assert re.match(r"copies: [\d.]+, larger than ", summary)
 
 
 def test_training_texts_are_searched_in_place_of_real_ones(real, tmp_path):
@@ -153,10 +211,11 @@ def test_the_folder_has_tables_and_marked_texts(real, tmp_path, monkeypatch, cap
         printed = json.loads(capsys.readouterr().out)
     assert printed["searched"]["texts"] == 40
     assert {row["system"] for row in printed["statistics"]} == {CONTROL, "mine"}
-    assert printed["longest"][0]["words"] == 80
+    assert printed["longest"][0]["words"] == 60  # without the licence
     assert pd.read_csv(output / "texts.csv")["copy"].tolist()[0] == "whole"
     chunk = (output / "data" / "texts" / "mine" / "0.js").read_text()
-    assert '"80 words, as in real.jsonl-1"' in chunk
+    assert '"60 words, as in real.jsonl-1"' in chunk
+    assert re.search('words, as in [^"]* other texts; common, does not count"', chunk)
     assert "Back to the report" not in (output / "index.html").read_text()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()

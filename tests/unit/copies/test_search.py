@@ -74,7 +74,7 @@ def test_spans_have_their_places_and_their_source():
     text = document("mine", "Nothing here.", f"He said: {copied} And so on and so forth, and more than that.")
     search = Search([text])
     search.read([document("first", f"Long ago {copied.lower()}"), document("second", copied)])
-    ((number, (section, start, end), words, source, holders),) = search.spans()
+    ((number, (section, start, end), words, source, holders, _),) = search.spans()
     assert (number, section, words, source, holders) == (0, 1, 9, "first", 2)
     assert text.sections[1].text[start:end] == copied.removesuffix(".")
     assert search.table()["longest"].tolist() == [9]
@@ -83,15 +83,35 @@ def test_spans_have_their_places_and_their_source():
 def test_a_span_over_two_sections_is_marked_in_both():
     search = Search([document("mine", "a b c d", "e f g h")])
     search.read([document("real", "x a b c d e f g h")])
-    assert [span for _, span, *_ in search.spans()] == [(0, 0, 7), (1, 0, 7)]
+    assert [(span, words) for _, span, words, *_ in search.spans()] == [((0, 0, 7), 4), ((1, 0, 7), 4)]
 
 
 def test_a_span_of_many_texts_is_marked_and_named_and_does_not_count():
     licence = " ".join(f"w{letter}" for letter in "abcdefghijklmnopqrst")
     search = Search([document("mine", licence)])
     search.read([document(f"real {number}", licence) for number in range(6)])
-    assert [(words, holders) for _, _, words, _, holders in search.spans()] == [(20, 6)]
+    assert [(words, holders) for _, _, words, _, holders, _ in search.spans()] == [(20, 6)]
     assert search.table()[["found_8", "longest", "covered"]].to_numpy().tolist() == [[0, 0, 20]]
+
+
+def test_a_passage_that_is_copied_after_a_licence_is_a_span_of_its_own():
+    licence, passage = (" ".join(f"{kind}{letter}" for letter in "abcdefghijklmnopqrst") for kind in "wx")
+    search = Search([document("mine", f"{licence} {passage}")])
+    search.read([document(f"real {number}", f"{licence} {passage if number == 3 else number}") for number in range(6)])
+    spans = [(span, words, source, is_common) for _, span, words, source, _, is_common in search.spans()]
+    assert [words for _, words, *_ in spans] == [27, 20]
+    assert [rest for _, _, *rest in spans] == [["real 3", True], ["real 3", False]]
+    assert [span[1:] for span, *_ in spans] == [
+        (0, len(" ".join([licence, *passage.split()[:7]]))),
+        (len(licence) + 1, len(f"{licence} {passage}")),
+    ]
+    assert search.table()["longest"].tolist() == [20]
+
+
+def test_a_section_of_numbers_within_a_span_is_no_row():
+    search = Search([document("mine", "a b c d", "1 2", "e f g h")])
+    search.read([document("real", "a b c d e f g h")])
+    assert [(span[0], words) for _, span, words, *_ in search.spans()] == [(0, 4), (2, 4)]
 
 
 def test_n_grams_of_the_prompt_do_not_count():

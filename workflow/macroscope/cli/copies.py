@@ -39,13 +39,14 @@ def copies(
     from macroscope.copies.measure import measure_copies
     from macroscope.copies.page import make_summary, require_replaceable_folder, write_page
     from macroscope.criticize.inputs import without_standard_input
+    from macroscope.natural_language.ngrams import COPY, HALF, WHOLE
 
     require_replaceable_folder(output)
     with without_standard_input(candidate, reference or []) as (judged, real):
         measured = measure_copies(real, judged, training or [], given, seed)
     write_page(measured, output)
     summary, page = make_summary(measured), output / "index.html"
-    longest = measured.spans.nlargest(_SHOWN, "words")
+    longest = measured.spans[~measured.spans["common"]].nlargest(_SHOWN, "words")
     if json:
         print_json(
             {
@@ -58,6 +59,9 @@ def copies(
         return
     print(f"Searched: {format_count(measured.searched, 'text')}, {format_count(measured.words, 'word')}.\n")
     print_table(summary, as_json=False)
+    print(
+        f"\nwhole, half: texts with {WHOLE:.0%} and {HALF:.0%} of their words in sequences of {COPY} that were found."
+    )
     if len(longest):
         shown = longest.assign(text=longest["text"].str.split().str.join(" ").str.slice(0, _CHARACTERS))
         print("\nLongest spans:")

@@ -9,7 +9,7 @@ from macroscope.copies.search import LENGTHS
 from macroscope.natural_language.ngrams import HALF, WHOLE
 from macroscope.options import CONTROL, Resampling
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.document_groups import KEYS
+from macroscope.statistics.document_groups import KEYS, OPENING
 from macroscope.statistics.p_values import agree_with_test, holm
 from macroscope.statistics.permutation_groups import build_units
 from macroscope.statistics.ratio import Sample, difference_interval, ratio_test
@@ -44,10 +44,11 @@ def compare_copies(held_out: pd.DataFrame, candidate: pd.DataFrame, resampling: 
     Parameters
     ----------
     held_out, candidate
-        Tables of `search.Search.table`, with `opening`. Texts of a prompt are one unit, and paired texts are permuted
+        Tables of `search.Search.table`, with `opening`, the key of the prompt alone: a copy shares the first words, and
+        often the id, with its source. Texts of a prompt are one unit; texts of one prompt on both sides are permuted
         with each other.
     """
-    units, permutation = build_units(held_out[list(KEYS)], candidate[list(KEYS)])
+    units, permutation = build_units(held_out[list(KEYS)], candidate[list(KEYS)], (OPENING,))
     estimates = describe_copies(candidate)
     for name in MEASURES:
         samples = units.sums(sample_measure(held_out, name), sample_measure(candidate, name))

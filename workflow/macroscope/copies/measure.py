@@ -18,6 +18,7 @@ from macroscope.criticize.checks import BEGIN_ALIKE, NEW_NAMES
 from macroscope.criticize.inputs import GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.reading import check_sides, stream_collection
 from macroscope.critics.attributions import Span
+from macroscope.document_keys import split_key
 from macroscope.documents import Document, Provenance, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, Resampling
@@ -32,7 +33,7 @@ TEXT_COLUMNS = (
     *(f"{kind}_{length}" for length in LENGTHS for kind in ("ngrams", "found")),
     *("covered", "longest", "copy"),
 )
-SPAN_COLUMNS = ("system", "id", "section", "start", "end", "words", "source", "texts", "text")
+SPAN_COLUMNS = ("system", "id", "section", "start", "end", "words", "source", "texts", "common", "text")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Copies:
         texts.
     spans
         A row per span (`SPAN_COLUMNS`): the place in the text, in characters of a section, the id of the first text
-        that has its rarest words, and the number of these texts.
+        that has its rarest words, the number of these texts, and whether it is a common passage, which does not count.
     documents
         Texts of each system, and of the control.
     spans_of_control
@@ -131,12 +132,12 @@ def _summarise(
     """Compare, and search what is held out, too, unless there are training texts."""
     every = [*held_out, *chain.from_iterable(documents.values())]
     systems = np.repeat([CONTROL, *documents], [len(held_out), *map(len, documents.values())])
-    compared = search.table().assign(system=systems, opening=[document.opening for document in every])
+    compared = search.table().assign(system=systems, opening=[split_key(document.opening)[0] for document in every])
     _require_words(compared)
     control = _leave_out_contained(compared[systems == CONTROL], has_training)
     resampling = Resampling(seed=seed)
     of_candidates = {name: compared[systems == name] for name in documents}
-    signature = f"macroscope:{__version__}|copies:2|seed:{seed}|{resampling.signature}"
+    signature = f"macroscope:{__version__}|copies:3|seed:{seed}|{resampling.signature}"
     table = make_table(control, of_candidates, resampling, signature)
     size = search.searched, search.words
     of_control = _spans(search, systems, every, range(len(held_out)))
@@ -161,8 +162,8 @@ def _leave_out_contained(held_out: pd.DataFrame, has_training: bool) -> pd.DataF
             f"the reference: {number:,} of {len(held_out):,} texts stand in {where}, word for word; give {advice}"
         )
     if number:
-        are = choose_form(number, "stands", "stand")
-        log.warning("%s of the reference %s in %s, and do not count", format_count(number, "text"), are, where)
+        stand, do = choose_form(number, "stands", "stand"), choose_form(number, "does", "do")
+        log.warning("%s of the reference %s in %s, and %s not count", format_count(number, "text"), stand, where, do)
     return held_out[~is_contained]
 
 
@@ -175,12 +176,12 @@ def _require_words(texts: pd.DataFrame) -> None:
 
 def _spans(search: Search, systems: NDArray[np.str_], documents: Sequence[Document], wanted: range) -> pd.DataFrame:
     rows = [
-        (systems[number], documents[number].id, *span, words, source, texts, _cut(documents[number], span))
-        for number, span, words, source, texts in search.spans()
+        (systems[number], documents[number].id, *span, *numbers, _cut(documents[number], span))
+        for number, span, *numbers in search.spans()
         if number in wanted
     ]
-    numbers = dict.fromkeys(("section", "start", "end", "words", "texts"), int)  # of a table without rows, too
-    return pd.DataFrame(rows, columns=list(SPAN_COLUMNS)).astype(numbers)
+    types = dict.fromkeys(("section", "start", "end", "words", "texts"), int) | {"common": bool}  # without rows, too
+    return pd.DataFrame(rows, columns=list(SPAN_COLUMNS)).astype(types)
 
 
 def _cut(document: Document, span: Span) -> str:

@@ -27,7 +27,7 @@ TABLES = ("copies.csv", "texts.csv", "spans.csv")
 _ABOUT = {
     "score": f"share of the text's sequences of {SPAN} words that stand in the searched texts",
     "unit": "",
-    "marks": f"{SPAN} words or more that stand in the searched texts",
+    "marks": f"{SPAN} words or more that stand in the searched texts; passages common to many of them do not count",
     "quantities": {},
 }
 
@@ -117,7 +117,8 @@ def _mark(documents: Sequence[Document], spans: pd.DataFrame) -> Iterator[Marked
                 {
                     **{name: getattr(row, name) for name in ("section", "start", "end")},
                     "weight": attribution_weight(row.words, SPAN),
-                    "note": f"{row.words} words, as in {row.source}{_count_others(row.texts)}",
+                    "note": f"{format_count(row.words, 'word')}, as in {row.source}{_count_others(row.texts)}"
+                    f"{'; common, does not count' if row.common else ''}",
                 }
                 for row in rows.itertuples(index=False)
             ]

@@ -5,6 +5,7 @@ n-grams that are not among them, without a binary search.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
@@ -147,25 +148,36 @@ class Search:
         np.maximum.at(longest, self._texts[first], last - first + SPAN)
         return table.assign(longest=longest)
 
-    def spans(self) -> Iterator[tuple[int, Span, int, str, int]]:
-        """Yield (number of the text, place, words, first text that has its rarest `SPAN` words, number of these)."""
+    def spans(self) -> Iterator[tuple[int, Span, int, str, int, bool]]:
+        """Yield the parts of spans, one per section: common passages, which do not count, are spans of their own.
+
+        Yields
+        ------
+        tuple
+            Number of the text; place; words; first text that has the rarest `SPAN` words of the span; number of these;
+            whether the span is a common passage.
+        """
         sought = self._sought[SPAN]
-        sources, holders = sought.sources(), sought.holders()
-        first, last = _find_runs(sought.starts[sources >= 0])
+        sources, holders, is_copied = sought.sources(), sought.holders(), self._is_copied(sought)
+        first, last = _find_runs(sought.starts[sources >= 0], is_copied[sources >= 0])
         beginnings = np.searchsorted(sought.starts, first)
         offsets = np.concatenate([[0], np.cumsum(self._sizes)])
         texts = self._texts[first]
         bounds = np.searchsorted(texts, np.arange(len(self._documents) + 1))
         for number in np.unique(texts).tolist():
             document = self._documents[number]
-            places = [(start, end) for start, end, _ in locate_words(document.text)]
+            starts, ends, _ = zip(*locate_words(document.text), strict=True)
             sections = find_section_starts(document)
             for k in range(bounds[number], bounds[number + 1]):
-                start, end = places[first[k] - offsets[number]][0], places[last[k] + SPAN - 1 - offsets[number]][1]
+                start, end = starts[first[k] - offsets[number]], ends[last[k] + SPAN - 1 - offsets[number]]
                 size = int(last[k] - first[k])
                 at = beginnings[k] + np.argmin(holders[beginnings[k] : beginnings[k] + size + 1])
+                source = self._ids[int(sources[at])], int(holders[at]), not is_copied[at]
                 for span in locate_in_sections(sections, start, end):
-                    yield number, span, size + SPAN, self._ids[int(sources[at])], int(holders[at])
+                    section, *bounds_of_part = span
+                    begin, stop = (bisect_left(starts, sections[section] + place) for place in bounds_of_part)
+                    if begin < stop:  # a section of numbers alone has no words
+                        yield number, span, stop - begin, *source
 
     def _is_copied(self, sought: _Sought) -> NDArray[np.bool_]:
         """Return whether each n-gram was found, and has no word of a passage that is common to the searched texts."""
@@ -175,9 +187,11 @@ class Search:
         return (sought.sources() >= 0) & (words[sought.starts + sought.length] == words[sought.starts])
 
 
-def _find_runs(starts: Integers) -> tuple[Integers, Integers]:
-    """Return the first and last n-gram of each sequence of consecutive ones."""
+def _find_runs(starts: Integers, kinds: NDArray[np.bool_] | None = None) -> tuple[Integers, Integers]:
+    """Return the first and last n-gram of each sequence of consecutive ones, of one kind."""
     is_first = np.diff(starts, prepend=-2) > 1
+    if kinds is not None:
+        is_first |= np.diff(kinds.astype(int), prepend=0) != 0
     return starts[is_first], starts[np.append(is_first[1:], True)[: len(starts)]]
 
 
