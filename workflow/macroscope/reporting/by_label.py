@@ -118,7 +118,7 @@ def render_labels(views: Mapping[tuple[str, str], LabelView], tables: Path) -> l
 def _lay_out(rows: pd.DataFrame, values: pd.DataFrame, system: str) -> pd.DataFrame:
     """Return the cells: detectability by label and critic, that of all texts, and the mean of the labels.
 
-    Labels that no critic compares have no row; a sentence counts them. Names may be equal: of labels, systems and critics.
+    Labels that no critic compares have no row; a sentence counts them. Labels, systems, critics may have equal names.
     """
     critics = list(dict.fromkeys(rows["critic"]))
     names, cells = [], []
