@@ -20,9 +20,9 @@ def files_of(wheel):
         return {name: archive.getinfo(name).CRC for name in archive.namelist() if ".dist-info/" not in name}
 
 
-def test_the_wheel_has_the_package_with_the_workflow_and_nothing_beside_it(distributions):
+def test_the_wheel_has_the_package_with_the_workflow_and_snakemakes_plugin_alone(distributions):
     files = files_of(distributions["wheel"])
-    assert {name.partition("/")[0] for name in files} == {"macroscope"}
+    assert {name.partition("/")[0] for name in files} == {"macroscope", "snakemake_logger_plugin_macroscope"}
     assert {f"macroscope/repository/{name}" for name in COPIED} <= files.keys()
     assert not [name for name in files if re.search(r"__pycache__|\.pyc$|/\.", name)]
     sources = (REPOSITORY / "workflow" / "macroscope").rglob("*")
