@@ -80,6 +80,17 @@ def test_a_log_that_cannot_be_written_is_no_traceback():
     )
 
 
+def test_a_job_leaves_its_error_to_snakemake_if_its_log_is_shown(tmp_path):
+    environment = os.environ | {"MACROSCOPE_NAMES_FAILURES": "1"}
+    words = ["--log", tmp_path / "job.log", "config", "check", "none.yaml"]
+    said = []
+    for options in (words, words[2:]):
+        command = [sys.executable, "-m", "macroscope", *map(str, options)]
+        said.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stderr)
+    assert said == ["", (tmp_path / "job.log").read_text()]
+    assert said[1].startswith("macroscope: error: none.yaml: ")
+
+
 def test_a_reader_that_leaves_ends_the_command_without_a_traceback():
     reading, writing = os.pipe()
     os.close(reading)

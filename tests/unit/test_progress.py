@@ -2,7 +2,7 @@
 
 import pytest
 
-from macroscope.progress import Progress, progress, without_progress
+from macroscope.progress import PacedLog, Progress, progress, without_progress
 
 
 @pytest.fixture
@@ -66,3 +66,16 @@ def test_one_of_a_unit_is_in_the_singular(unit, single, caplog):
     caplog.set_level("INFO", "macroscope")
     list(progress(["a"], "read", unit=unit))
     assert said(caplog) == [f"read: 1 of 1 {single}"]
+
+
+@pytest.mark.usefixtures("speaks_at_once")
+def test_a_loop_has_a_line_every_so_often_and_all_in_log_files(caplog):
+    caplog.set_level("DEBUG", "macroscope")
+    paced = PacedLog()
+    for number in range(3):
+        paced.line("iteration %d", number)
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("INFO", "iteration 0"),
+        ("DEBUG", "iteration 1"),
+        ("DEBUG", "iteration 2"),
+    ]

@@ -103,6 +103,38 @@ def test_a_critic_that_a_signal_ends_is_named_with_the_signal_and_the_log(critic
     assert "signal 11" in (tmp_path / "judged" / said[1]).read_text()
 
 
+def test_a_run_says_a_failure_once_and_then_only_where_the_report_is(tmp_path):
+    for name in ("real", "mine"):
+        texts = ("\n\n".join(f"The {name} text {n} has part {part}. " * 9 for part in "abcd") for n in range(30))
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    (tmp_path / "broken.jsonl").write_text('{"text": }\n')
+    systems = {name: {"kind": "files", "files": [f"{name}.jsonl"]} for name in ("mine", "broken")}
+
+    def run(names):
+        config = {
+            "run": "test",
+            "corpora": {"c": {"source": "files", "files": ["real.jsonl"], "split": "test"}},
+            "systems": {name: systems[name] for name in names},
+            "comparisons": [{"corpus": "c", "systems": names, "critics": ["tendencies"]}],
+        }
+        (tmp_path / "config.yaml").write_text(json.dumps(config))
+        command = [sys.executable, "-m", "macroscope", "run", "--config", "config.yaml", "--cores", "2"]
+        environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "workflow")}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    failed = run(["mine", "broken"])
+    assert failed.returncode == IN_PART, failed.stderr
+    log = "logs/test/generate_files/c/broken.log"
+    assert re.search(rf"\nFailed: generate files \(c broken\): .*broken\.jsonl, line 1 .* \({log}\)\n", failed.stderr)
+    assert failed.stderr.count("broken.jsonl, line 1") == 1
+    assert (tmp_path / log).read_text().startswith("macroscope: error: ")
+    assert not re.search("profile|WorkflowError|now: all", failed.stderr)
+    for _ in range(2):
+        done = run(["mine"])
+        assert done.returncode == 0, done.stderr
+    assert re.match(r"Nothing to be done.*\n\nReport: +results/test/report.html ", done.stderr)
+
+
 def test_a_comparison_in_python_goes_on_without_it(tmp_path):
     real = write_jsonl(tmp_path / "real.jsonl", simulated_documents("process", 20, 1))
     mine = write_jsonl(tmp_path / "mine.jsonl", simulated_documents("shuffled", 20, 2))

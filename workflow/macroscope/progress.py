@@ -42,6 +42,20 @@ def without_progress() -> Iterator[None]:
         Progress._running -= 1
 
 
+class PacedLog:
+    """A log of a loop's lines: one every so often is for the terminal (INFO), the others are for log files (DEBUG)."""
+
+    def __init__(self) -> None:
+        self._next_line = time.monotonic() + SILENT_SECONDS
+
+    def line(self, message: str, *values: object) -> None:
+        """Log a line."""
+        is_due = time.monotonic() >= self._next_line
+        if is_due:
+            self._next_line = time.monotonic() + LINE_EVERY_SECONDS
+        log.log(logging.INFO if is_due else logging.DEBUG, message, *values)
+
+
 class Progress:
     """A counter of finished units that shows itself; use as a context manager.
 

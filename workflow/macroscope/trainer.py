@@ -20,6 +20,7 @@ from transformers.utils import logging as transformers_logging
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
+from macroscope.progress import PacedLog
 from macroscope.training import Checkpoints, Examples, Schedule, is_main_process
 
 log = logging.getLogger("macroscope")
@@ -229,7 +230,7 @@ class _LogLines(TrainerCallback):
 
     def __init__(self, steps: int, interval: int) -> None:
         self.steps, self.interval, self.start = steps, interval, time.monotonic()
-        self.every = max(1, steps // _LOG_LINES)
+        self.every, self.paced = max(1, steps // _LOG_LINES), PacedLog()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         control.should_log = state.global_step % self.interval % self.every == 0
@@ -247,6 +248,6 @@ class _LogLines(TrainerCallback):
             for key, name in (("loss", "training"), ("eval_loss", "validation")):
                 if key in logs:
                     elapsed = time.monotonic() - self.start
-                    log.info(
+                    self.paced.line(
                         "step %d of %d: %s loss %.4f, %.0f s", state.global_step, self.steps, name, logs[key], elapsed
                     )

@@ -12,7 +12,7 @@ from macroscope.execution.job_environment import (
     remove_rate_limit,
 )
 from macroscope.execution.limits import limits, waiting
-from macroscope.execution.job_client import SERVER, SNAKEMAKE
+from macroscope.execution.job_client import NAMES_FAILURES, SERVER, SNAKEMAKE
 from macroscope.execution.job_server import job_server
 from macroscope.execution.orphans import end_jobs_on_interrupt, end_with_snakemake
 from macroscope.execution.slurm import check_no_jobs_left
@@ -65,12 +65,35 @@ def check_before_first_job():
         raise WorkflowError(str(error)) from None
 
 
+shows_progress = (  # and names failures: `macroscope run`
+    "macroscope" in workflow.output_settings.log_handler_settings
+)
+
+
+def show_report_if_nothing_runs(record):
+    """Add the paths of the report to Snakemake's message that nothing is to be done; keep all records."""
+    if str(record.msg).startswith("Nothing to be done") and has_results():
+        record.msg += f"\n{plan.where_to_look()}"
+    return True
+
+
+def has_results():
+    """Return whether all results of the run exist."""
+    return all(Path(target).exists() for target in plan.targets())
+
+
+if workflow.is_main_process:
+    logger.addFilter(show_report_if_nothing_runs)
+
+
 def start_job_server():
     """Start the server that runs local jobs, unless one runs already; jobs of other environments do without.
 
     A cluster's jobs inherit this environment, and one on the same machine would find the server, outside its limits.
     """
     is_local = workflow.is_main_process and not workflow.non_local_exec
+    if is_local and shows_progress:
+        os.environ[NAMES_FAILURES] = "1"
     if is_local and not with_conda() and SERVER not in os.environ:
         needed = ((job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs())
         modules = modules_of_jobs(jobs, needed)
@@ -117,7 +140,7 @@ onsuccess:
     from macroscope.reporting.times import render_times, times_by_rule
 
     end_run()
-    if all(Path(target).exists() for target in plan.targets()):
+    if has_results():
         print(plan.where_to_look(), file=sys.stderr)
     times = times_by_rule(Path("logs") / plan.config.run)
     print(render_times(times), file=sys.stderr)
@@ -135,7 +158,7 @@ onsuccess:
 
 onerror:
     failed = failed_jobs(workflow)
-    if failed and "--logger" not in sys.argv:  # which told it before
+    if failed and not shows_progress:
         print(
             f"Failed: {describe_failed(failed, keeps_logs=True)}", file=sys.stderr
         )

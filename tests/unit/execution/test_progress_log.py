@@ -32,15 +32,20 @@ def begin(log, jobid, rule, **wildcards):
 
 
 def test_a_rule_is_named_once_with_its_number_of_jobs(log):
-    stats = {"train_topics": 1, "project_topics": 2, "total": 3}
+    stats = {"train_topics": 1, "project_topics": 2, "all": 1, "total": 4}
     assert log(LogEvent.RUN_INFO, "Job stats", stats=stats) == ["3 jobs; their log files are in logs/"]
-    assert begin(log, 1, "train_topics", corpus="wiki") == ["    0 done: train topics (wiki)"]
-    assert log(LogEvent.JOB_FINISHED, job_id=1) == log(LogEvent.PROGRESS, done=1, total=3) == []
-    assert begin(log, 2, "project_topics", system="a") == ["    1 done: project topics (2 jobs)"]
+    assert begin(log, 1, "train_topics", corpus="wiki") == ["0 of 3 done; now: train topics (wiki)"]
+    assert log(LogEvent.JOB_FINISHED, job_id=1) == log(LogEvent.PROGRESS, done=1, total=4) == []
+    assert begin(log, 2, "project_topics", system="a") == ["1 of 3 done; now: project topics (2 jobs)"]
     assert begin(log, 3, "project_topics", system="b") == []
-    assert log(LogEvent.PROGRESS, done=3, total=3) == [
+    assert log(LogEvent.PROGRESS, done=3, total=4) == [
         "3 of 3 jobs done; running: project topics (a), project topics (b)"
     ]
+    assert begin(log, 4, "all") == log(LogEvent.PROGRESS, done=4, total=4) == []
+
+
+def test_a_run_without_jobs_of_its_own_says_no_number_of_jobs(log):
+    assert log(LogEvent.RUN_INFO, "Job stats", stats={"all": 1, "total": 1}) == []
 
 
 def test_a_failure_has_its_error_and_its_log(log, tmp_path):
@@ -53,6 +58,13 @@ def test_a_failure_has_its_error_and_its_log(log, tmp_path):
     ]
     assert log(LogEvent.ERROR, "the shell command", logging.ERROR, exception="RuleException") == []
     assert log(LogEvent.ERROR, "no such rule", logging.ERROR, exception="WorkflowError") == ["no such rule"]
+
+
+def test_that_jobs_failed_is_not_said_after_their_names(log):
+    text = "WorkflowError:\nAt least one job did not complete successfully."
+    assert log(LogEvent.ERROR, text, logging.ERROR, exception="WorkflowError") == text.splitlines()
+    log(LogEvent.JOB_ERROR, "Error", logging.ERROR, jobid=1, rule_name="train_topics", log=[])
+    assert log(LogEvent.ERROR, text, logging.ERROR, exception="WorkflowError") == []
 
 
 def test_long_work_says_every_minute_what_runs(log, monkeypatch):

@@ -39,6 +39,7 @@ from macroscope.errors import (
     describe_system_error,
     escape_controls,
 )
+from macroscope.execution.job_client import NAMES_FAILURES
 from macroscope.execution.job_environment import keep_package_clean, quiet
 from macroscope.execution.limits import say_usage, usage_said
 from macroscope.execution.orphans import end_with_snakemake
@@ -141,7 +142,9 @@ def _settings(
         context.fail("Missing command.")
     os.environ.update(quiet())
     logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, must not raise
-    log.handlers = [logging.StreamHandler(sys.stderr)]
+    terminal = logging.StreamHandler(sys.stderr)
+    terminal.setLevel(logging.INFO)
+    log.handlers = [terminal]
     if log_file is not None:
         # A job's log may be that of a killed attempt, without any mark.
         if log_file.suffix != ".log" and log_file.is_file() and usage_said(log_file) is None:
@@ -149,9 +152,11 @@ def _settings(
         with errors_about(log_file):
             log_file.parent.mkdir(parents=True, exist_ok=True)
             log.addHandler(logging.FileHandler(log_file, mode="w", encoding="utf-8", errors="backslashreplace"))
+        if os.environ.get(NAMES_FAILURES):
+            terminal.addFilter(lambda record: record.levelno < logging.ERROR)
     for handler in log.handlers:
         handler.setFormatter(_SafeFormatter("%(message)s"))
-    log.setLevel(logging.INFO)
+    log.setLevel(logging.DEBUG)
     keep_package_clean()
     end_with_snakemake()
 

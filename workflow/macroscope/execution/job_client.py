@@ -17,6 +17,8 @@ SERVER = "MACROSCOPE_JOB_SERVER"
 """Environment variable of a job: path of the socket of the server that runs it."""
 SNAKEMAKE = "MACROSCOPE_SNAKEMAKE_PID"
 """Environment variable of a job: id of the Snakemake process that started it."""
+NAMES_FAILURES = "MACROSCOPE_NAMES_FAILURES"
+"""Environment variable of a job: set if Snakemake shows the error that is in its log, so that it need not."""
 _STREAMS = 2
 """File descriptors that a request passes: standard output and standard error."""
 _LENGTH_BYTES = 8

@@ -13,6 +13,9 @@ from macroscope.execution.failures import FailedJob
 from macroscope.phrases import format_count, list_names
 
 LINE_EVERY_SECONDS = 60.0
+_TARGET = "all"
+"""Name of the rule that makes nothing itself: it stands for the results, and is not counted as a job."""
+_FAILED = "At least one job did not complete successfully"
 _DETAILS = (
     *("Building DAG", "Using shell", "Using workflow specific profile", "Assuming unrestricted", "Group jobs:"),
     *("Conda environments:", "Singularity containers:", "Select jobs", "Exiting because a job", "Complete log"),
@@ -30,7 +33,8 @@ class LogHandler(LogHandlerBase):
         self._jobs_by_rule: Counter[str] = Counter()
         self._begun: set[str] = set()
         self._running: dict[int, str] = {}
-        self._done = 0
+        self._done = self._total = 0
+        self._has_failures = False
         self._last = time.monotonic()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -43,21 +47,26 @@ class LogHandler(LogHandlerBase):
         match event:
             case LogEvent.RUN_INFO:
                 self._jobs_by_rule = Counter(record.stats)
-                return f"{format_count(record.stats['total'], 'job')}; their log files are in logs/"
+                self._total = record.stats["total"] - self._jobs_by_rule[_TARGET]
+                return f"{format_count(self._total, 'job')}; their log files are in logs/" if self._total else ""
             case LogEvent.JOB_INFO:
-                return self._begin(record)
+                return self._begin(record) if record.rule_name != _TARGET else ""
             case LogEvent.JOB_FINISHED:
                 self._running.pop(record.job_id, None)
             case LogEvent.PROGRESS:
-                self._done = record.done
-                if record.done == record.total or time.monotonic() >= self._last + LINE_EVERY_SECONDS:
+                self._total, before = record.total - self._jobs_by_rule[_TARGET], self._done
+                self._done = min(record.done, self._total)
+                is_due = self._done == self._total or time.monotonic() >= self._last + LINE_EVERY_SECONDS
+                if is_due and self._done > before:
                     running = f"; running: {list_names([*self._running.values()])}" if self._running else ""
-                    return f"{record.done:,} of {format_count(record.total, 'job')} done{running}"
+                    return f"{self._done:,} of {format_count(self._total, 'job')} done{running}"
             case LogEvent.JOB_ERROR:
+                self._has_failures = True
                 description, log = self._running.pop(record.jobid, record.rule_name), next(iter(record.log), "")
                 return f"Failed: {description}: {FailedJob(log, frozenset()).reason}{f' ({log})' if log else ''}"
         is_message = event is None or (event == LogEvent.ERROR and record.exception != "RuleException")
-        has_news = record.levelno >= logging.INFO and not record.getMessage().startswith(_DETAILS)
+        is_known = self._has_failures and _FAILED in record.getMessage()
+        has_news = record.levelno >= logging.INFO and not (is_known or record.getMessage().startswith(_DETAILS))
         return self.format(record) if is_message and has_news else ""
 
     def _begin(self, record: Any) -> str:
@@ -68,4 +77,6 @@ class LogHandler(LogHandlerBase):
             return ""
         self._begun.add(rule)
         number = self._jobs_by_rule[record.rule_name]
-        return f"{self._done:>5,} done: {f'{rule} ({number:,} jobs)' if number > 1 else self._running[record.jobid]}"
+        name = f"{rule} ({number:,} jobs)" if number > 1 else self._running[record.jobid]
+        total = f"{self._total:,}"
+        return f"{self._done:>{len(total)},} of {total} done; now: {name}"

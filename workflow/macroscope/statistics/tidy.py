@@ -98,7 +98,7 @@ def find_pairs(reference: pd.DataFrame, candidate: pd.DataFrame, system: str) ->
     permutation = build_permutation(reference, candidate)
     if not permutation.n_paired:
         return NO_PAIRS
-    log.info(
+    log.debug(  # for log files: tables have the number
         "%s: %d of %d texts are paired with real texts (same id or same opening); tests permute within pairs",
         system,
         permutation.n_paired,

@@ -7,7 +7,6 @@ are on disk. Finished iterations are never repeated.
 """
 
 import hashlib
-import logging
 import warnings
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,7 +25,7 @@ from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.vocabulary import Integers, WordCounts
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
-from macroscope.progress import Progress
+from macroscope.progress import PacedLog, Progress
 
 # ---- initialisation --------------------------------------------------------------------------------------------------
 # Initialisation of a topic model's fit: EM converges to a nearby maximum, so the result depends on the start.
@@ -91,7 +90,6 @@ def _topics_from_clusters(counts: sparse.csr_matrix, topics: int, rng: np.random
 
 # ---- fitting ---------------------------------------------------------------------------------------------------------
 
-log = logging.getLogger("macroscope")
 Tensor = torch.Tensor
 _STATE = "state.json"
 
@@ -182,7 +180,7 @@ def fit(
             " vocabulary; reduce critics.topics.topics or give more documents"
         )
     state = _State.begin(counts, vocabulary, settings, seed, checkpoints, start)
-    model = state.model(device)
+    model, paced = state.model(device), PacedLog()
     while not state.finished(settings):
         with Progress("topic model, EM", len(counts), "documents") as progress:
             sums = _Sums.zeros(model)
@@ -191,7 +189,7 @@ def fit(
                 progress.advance(len(documents))
         model, dead = sums.model(model, settings)
         state.advance(model, float(sums.bound), dead)
-        log.info("topic model: iteration %d, bound %.6e", len(state.bounds), state.bounds[-1])
+        paced.line("topic model: iteration %d, bound %.6e", len(state.bounds), state.bounds[-1])
     return Fit(model.to("cpu"), state.bounds, state.dead)
 
 

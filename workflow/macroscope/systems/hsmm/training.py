@@ -18,6 +18,7 @@ from torch.utils.data import Subset
 from transformers import set_seed
 
 from macroscope.files import atomic, read_json, write_json
+from macroscope.progress import PacedLog
 from macroscope.systems.hsmm import KIND, ExpectationMaximisation, GradientDescent, HsmmSystem
 from macroscope.systems.hsmm.marginal import LogProbabilities, expected_counts
 from macroscope.systems.hsmm.model import Hsmm, Size, compute_nll
@@ -212,6 +213,7 @@ def _fit_by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.Dat
             batch = collate([data.train[index] for index in indices])
             yield {name: tensor.to(device) for name, tensor in batch.items()}
 
+    paced = PacedLog()
     for start in range(first, fit.starts):
         of_start = [row for row in rows if row["start"] == start]
         if not of_start:
@@ -224,7 +226,7 @@ def _fit_by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.Dat
             valid = float(compute_nll(model, data.valid).sum()) / data.valid.tokens
             row = {"start": start, "train_loss": -likelihood, "objective": objective, "valid_loss": valid}
             rows.append(row)
-            log.info("start %d, training loss %.4f, validation loss %.4f", start + 1, -likelihood, valid)
+            paced.line("start %d, training loss %.4f, validation loss %.4f", start + 1, -likelihood, valid)
             if valid <= min(row["valid_loss"] for row in rows):
                 _save(model, best, {})
             _save(model, data.checkpoints / "last", {"identity": data.identity, "rows": rows})
