@@ -129,12 +129,12 @@ def _lay_out(rows: pd.DataFrame, values: pd.DataFrame, system: str) -> pd.DataFr
         cells.append([f"{first['n_reference']:,.0f}", f"{first['n_candidate']:,.0f}"])
         cells[-1] += [_format_cell(by_critic[critic]) if critic in by_critic else TOO_FEW for critic in critics]
     for name, statistic in ((ALL, C2ST_AUC), (MEAN, WITHIN)):
-        found = [(critic, statistic) in values.index for critic in critics]
-        if any(found):
+        is_there = [(critic, statistic) in values.index for critic in critics]
+        if any(is_there):
             names.append(name)
             intervals = [
-                _format_interval(*values.loc[(critic, statistic), ["value", *_INTERVAL]]) if is_there else ""
-                for critic, is_there in zip(critics, found, strict=True)
+                _format_interval(*values.loc[(critic, statistic), ["value", *_INTERVAL]]) if has_row else ""
+                for critic, has_row in zip(critics, is_there, strict=True)
             ]
             cells.append(["", "", *intervals])
     return pd.DataFrame(cells, index=names, columns=["real texts", system, *critics])
