@@ -128,11 +128,11 @@ def test_a_run_says_a_failure_once_and_then_only_where_the_report_is(tmp_path):
     assert re.search(rf"\nFailed: generate files \(c broken\): .*broken\.jsonl, line 1 .* \({log}\)\n", failed.stderr)
     assert failed.stderr.count("broken.jsonl, line 1") == 1
     assert (tmp_path / log).read_text().startswith("macroscope: error: ")
-    assert not re.search("profile|WorkflowError|now: all", failed.stderr)
+    assert not re.search("WorkflowError|now: all", failed.stderr)
     for _ in range(2):
         done = run(["mine"])
         assert done.returncode == 0, done.stderr
-    assert re.match(r"Nothing to be done.*\n\nReport: +results/test/report.html ", done.stderr)
+    assert re.search(r"Nothing to be done.*\n\nReport: +results/test/report.html ", done.stderr)
 
 
 def test_a_comparison_in_python_goes_on_without_it(tmp_path):

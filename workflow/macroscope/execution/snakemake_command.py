@@ -12,7 +12,6 @@ from pathlib import Path
 
 from macroscope.execution.job_client import SNAKEMAKE
 from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE
-from macroscope.strict_yaml import read_yaml
 
 SECOND_PASS = "MACROSCOPE_SECOND_PASS"
 """Environment variable of Snakemake: path of the config that it writes if a second pass can leave out what failed."""
@@ -30,11 +29,10 @@ def run_snakemake(config: Path, arguments: Sequence[str]) -> int:
     configs = [config]
     # With "=", so that a target may follow: the option takes any number of words.
     logger = () if any(word.startswith(_OUTPUT) for word in arguments) else ("--logger=macroscope",)
-    profile = () if _has_profile(arguments) else _profile_options()
     with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
         for number in count(1):
             left_out = Path(folder) / f"missing-{number}.json"
-            status = _run(snakemake_command(configs, [*profile, *logger, *arguments]), left_out)
+            status = _run(snakemake_command(configs, [*logger, *arguments]), left_out)
             if not left_out.exists():
                 return status
             configs = [config, left_out]
@@ -66,30 +64,14 @@ def snakemake_command(configs: Sequence[Path], arguments: Sequence[str]) -> list
         Further arguments of snakemake; a `--workflow-profile` among them takes the place of the one for one machine.
     """
     # By its path: Snakemake would prefer a folder of that name in the working directory.
-    profile = () if _has_profile(arguments) else (_PROFILE, str(SNAKEMAKE_PROFILE))
+    has_profile = any(word == _PROFILE or word.startswith(f"{_PROFILE}=") for word in arguments)
+    profile = () if has_profile else (_PROFILE, str(SNAKEMAKE_PROFILE))
     return [
         *(sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", *map(str, configs)),
         *profile,
         *(("--nocolor",) if os.environ.get("NO_COLOR") else ()),
         *arguments,
     ]
-
-
-def _has_profile(arguments: Sequence[str]) -> bool:
-    return any(word == _PROFILE or word.startswith(f"{_PROFILE}=") for word in arguments)
-
-
-def _profile_options() -> tuple[str, ...]:
-    """Return the options of the profile for one machine: Snakemake announces a profile that it reads in every pass."""
-    options = read_yaml(SNAKEMAKE_PROFILE / "profile.yaml")
-    if any(isinstance(value, dict) for value in options.values()):  # a changed one, of which Snakemake knows more
-        return _PROFILE, str(SNAKEMAKE_PROFILE)
-    words = [_PROFILE, "none"]
-    # Lists first: a target that follows must not be taken for a part of one.
-    for name, value in sorted(options.items(), key=lambda item: not isinstance(item[1], list)):
-        if value is not False:
-            words += [f"--{name}", *map(str, value if isinstance(value, list) else [] if value is True else [value])]
-    return tuple(words)
 
 
 def shown_command(command: Sequence[str]) -> str:
