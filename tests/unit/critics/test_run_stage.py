@@ -221,7 +221,7 @@ def test_systems_are_tested_against_the_control_and_against_each_other(coherence
     assert table.set_index("statistic").at["c2st_auc_between_systems", "value"] > 0.9
     for stage, version, made in (("two_sample_test", 2, tests), ("compare_pairs", 1, table)):
         signed = signature(coherence, coherence.options(), stage, 1)
-        assert signed.endswith(f"versions:train=1,fit_prior=1,project=1,score=1,{stage}={version}")
+        assert signed.endswith(f"versions:train=1,fit_prior=1,project=2,score=1,{stage}={version}")
         assert made["signature"].str.contains(signed, regex=False).all()
 
 
