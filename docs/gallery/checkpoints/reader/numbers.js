@@ -5,6 +5,7 @@ const Numbers = (() => {
   const make = Marks.element;
 
   const format = (value) => (value > 1e300 ? "∞" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+  const withUnit = (value, unit) => [format(value), unit].filter(Boolean).join(" ");
   // Round down, so that less than all never reads as 100 %.
   const floor = (below, real) => `${Math.floor((100 * below) / Math.max(1, real))} %`;
   const percent = (index, critic, row) => floor(index.below[critic][row], index.real[critic]);
@@ -35,7 +36,7 @@ const Numbers = (() => {
         body.append(...lines);
         continue;
       }
-      line.append(make("td", "", `${format(score)} ${unit}`));
+      line.append(make("td", "", withUnit(score, unit)));
       line.append(make("td", "", largerThan(index, critic, row)));
       line.append(make("td", "", Flags.describe(index, critic, row)));
       line.append(make("td", "", run.critics[critic].marks ? String(index.marks[critic][row]) : "–"));
@@ -54,7 +55,7 @@ const Numbers = (() => {
     const node = make("details", "all-scores");
     const score = by && system.critics.includes(by) ? index.scores[by][row] : null;
     const { unit } = run.critics[by] ?? {};
-    const first = score === null ? "" : `${by}: ${format(score)} ${unit}, larger than ${largerThan(index, by, row)} ${others(system)} · `;
+    const first = score === null ? "" : `${by}: ${withUnit(score, unit)}, larger than ${largerThan(index, by, row)} ${others(system)} · `;
     node.append(make("summary", "", `${first}all scores`), table(run, system, omitted, index, row));
     return node;
   }
