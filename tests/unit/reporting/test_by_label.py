@@ -66,7 +66,7 @@ def test_sentences_and_rows(tmp_path):
     assert "“poems” (20 and 30)" in view.sentences[2]
     assert len(view.table) == 4  # labels of equal beginnings have a row each, that with too few texts has none
     shown = render_labels({("c", str(n)): view for n in range(4)}, tmp_path)
-    assert shown[-1] == f"Labels of 1 more systems: {tmp_path / 'by_label.csv'}"
+    assert shown[-1] == f"Labels of 1 more system: {tmp_path / 'by_label.csv'}"
 
 
 def test_a_system_a_critic_and_labels_may_have_equal_names(tmp_path):

@@ -9,7 +9,7 @@ import pandas as pd
 
 from macroscope.critics.two_sample_test import FEATURE
 from macroscope.gaps import TOO_FEW, UNUSABLE
-from macroscope.phrases import list_names, shorten
+from macroscope.phrases import format_count, list_names, shorten
 from macroscope.reporting.formats import format_percent, format_percent_inline
 from macroscope.reporting.scorecard import SIGNS, decide_verdict
 from macroscope.runs.results import Results
@@ -111,7 +111,7 @@ def show_labels(results: Results, statistics: pd.DataFrame, tables: Path) -> dic
 def render_labels(views: Mapping[tuple[str, str], LabelView], tables: Path) -> list[str]:
     """Render the comparisons of the first systems as text for a terminal."""
     shown = [f"{system}, by {view.by}:\n{view.render()}" for (_, system), view in [*views.items()][:MOST_SHOWN]]
-    more = [f"Labels of {len(views) - MOST_SHOWN} more systems: {tables / FILE}"]
+    more = [f"Labels of {format_count(len(views) - MOST_SHOWN, 'more system')}: {tables / FILE}"]
     return shown + (more if len(views) > MOST_SHOWN else [])
 
 
