@@ -65,6 +65,7 @@ class Run:
         }
         self.config = {
             "run": "test",
+            "cut_texts": ["Of lm, 6 texts were cut."],
             "statistics": {"resamples": 200, "permutations": 200},
             "corpora": {
                 "real": {

@@ -128,6 +128,7 @@ def test_the_picture_has_a_verdict_of_every_critic_on_every_system(run):
     for row in picture[picture["system"] != "split_half"].itertuples():
         assert f"pages/system.{row.corpus}.{row.system}.html" in first
         assert f"pages/critic.{row.critic}.{row.corpus}.html" in first
+    assert '<p class="warning">Of lm, 6 texts were cut.</p>' in first
 
 
 def test_effective_config_runs_as_it_is(run):

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections import Counter
 
 import pytest
 
@@ -122,3 +123,5 @@ def test_texts_that_records_say_were_cut_are_said(tmp_path):
     assert mine.cut == (9, 12)
     (said,) = describe(SURROUNDINGS, Profile("reference"), [mine])
     assert said.startswith("9 of 12 texts of mine were cut at a limit, as their records say, and 0 of the reference.")
+    reference = Profile("reference", languages=Counter(en=12), words=[9] * 12)
+    assert implied_config(reference, [mine], choose(reference, [mine], ["strings"]), 1)["cut_texts"] == [said]

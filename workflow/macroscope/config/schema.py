@@ -127,6 +127,7 @@ class Config(Options):
         " which the run itself writes: the second pass reports the rest.",
     )
     wrapped: dict[Name, str] = Field({}, description="System -> what gives its texts away, for a warning sign.")
+    cut_texts: list[str] = Field([], description="Sentences on texts that may be cut, for the report's first page.")
     sensitivity: Sensitivity | None = Field(
         None,
         description="Measure which damages each critic finds, instead of judging systems: the run then writes"

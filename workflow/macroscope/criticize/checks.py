@@ -213,7 +213,8 @@ def _cut(reference: Profile, texts: Profile) -> Facts | None:
 
 
 def _without_final_mark(reference: Profile, texts: Profile) -> Facts | None:
-    if not (reference.words and texts.words) or any(wrapper.kind == "ends" for wrapper in texts.wrappers):
+    is_known = bool(_cut(reference, texts)) or any(wrapper.kind == "ends" for wrapper in texts.wrappers)
+    if is_known or not (reference.words and texts.words):
         return None
     (real, n_real), (number, documents) = ((each.unfinished, each.documents) for each in (reference, texts))
     is_other = abs(real / n_real - number / documents) >= _OTHER_ENDS
@@ -222,6 +223,28 @@ def _without_final_mark(reference: Profile, texts: Profile) -> Facts | None:
     return {"number": number, "documents": documents, "real": real, "n_real": n_real}
 
 
+_OF_ENDS = (
+    "Critics that find a text without its end: tendencies, narrative, strings and coreference. Cut both sides alike, or"
+    " leave such texts out."
+)
+"""Critics: docs/sensitivity.md measures them."""
+CUT = (
+    Check(
+        "cut texts",
+        "candidates",
+        _cut,
+        "{number:,} of {documents:text} {of} were cut at a limit, as their records say, and {real:,} of the reference."
+        f" {_OF_ENDS}",
+    ),
+    Check(
+        "texts without a final mark",
+        "candidates",
+        _without_final_mark,
+        "Without a final mark end {each}, and {real:,} of {n_real:,} real ones: texts may be cut, at a limit of tokens"
+        f" for example. {_OF_ENDS}",
+        each="{number:,} of {documents:text} of {names}",
+    ),
+)
 SURROUNDINGS: tuple[Check, ...] = (
     Check(
         "wrappers",
@@ -234,22 +257,7 @@ SURROUNDINGS: tuple[Check, ...] = (
         "{accepted:|⚠ }More than structure gives {names} away: {wrappers}. Critics find that as surely{accepted:|. Take"
         " it off and run again, or accept it with ⟨keep_wrappers⟩; until then, results have a warning sign}.",
     ),
-    Check(
-        "cut texts",
-        "candidates",
-        _cut,
-        "{number:,} of {documents:text} {of} were cut at a limit, as their records say, and {real:,} of the reference."
-        " Critics that count words, or compare the ends, find that. Cut both sides alike, or leave such texts out.",
-    ),
-    Check(
-        "texts without a final mark",
-        "candidates",
-        _without_final_mark,
-        "Without a final mark end {each}, and {real:,} of {n_real:,} real ones: texts may be cut, at a limit of tokens"
-        " for example. Critics that count words, or compare the ends, find that. Cut both sides alike, or leave such"
-        " texts out.",
-        each="{number:,} of {documents:text} of {names}",
-    ),
+    *CUT,
 )
 NEW_NAMES: tuple[Check, ...] = (
     Check(

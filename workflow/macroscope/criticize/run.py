@@ -12,6 +12,7 @@ import pandas as pd
 
 from macroscope.config.schema import load_config, parse_config
 from macroscope.corpora.titles import RARE_TITLE
+from macroscope.criticize.checks import CUT, describe
 from macroscope.criticize.choice import Choice
 from macroscope.criticize.folder import CONFIG, lock_folder, require_output, require_usable_path, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
@@ -60,7 +61,10 @@ def implied_config(
     the held-out share of it. A reference with splits of its own keeps them: its training texts may be those of the
     candidate's model.
     """
-    wrapped = {each.name: each.given_away_by for each in candidates if each.given_away_by}
+    surroundings = {
+        "wrapped": {each.name: each.given_away_by for each in candidates if each.given_away_by},
+        "cut_texts": describe(CUT, reference, candidates),
+    }
     kept = find_kept(reference.files)
     selections = (each.selection for each in (reference, *candidates))
     by = next(filter(None, (selection.fields.label for selection in selections)), None)
@@ -94,7 +98,7 @@ def implied_config(
             }
             for chosen, names in choice.comparisons(list(systems)).items()
         ],
-        **({"wrapped": wrapped} if wrapped else {}),
+        **{key: value for key, value in surroundings.items() if value},
         **({"gaps": [gap.model_dump(exclude_defaults=True) for gap in choice.gaps]} if choice.gaps else {}),
     }
 

@@ -148,6 +148,7 @@ def _describe_scorecards(
     return {
         "scorecards": scorecards,
         "verdicts": shown_verdicts(scorecards),
+        "cut_texts": results.config.cut_texts,
         "simulated_corpora": [corpus for corpus in corpora if is_simulated(results, corpus)],
         "pairs": {corpus: list(pairs_of(pairs, corpus)) for corpus in corpora},
         "caption": captions.html("scorecard", most=MAX_DOCUMENTS),
