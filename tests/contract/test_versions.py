@@ -70,8 +70,14 @@ def test_only_changed_code_under_an_equal_version_is_undecided():
     assert versions.read_list(versions.render_list(present)) == present
 
 
+def test_a_stage_with_the_lines_of_both_sides_of_a_merge_is_undecided_or_raised():
+    merged = versions.read_list("raised 1 a\nraised 2 b\nchanged 1 a\nchanged 1 b\n")
+    assert versions.list_changed(merged, {"raised": ("2", "c"), "changed": ("1", "c")}) == ["changed", "raised"]
+
+
 @pytest.mark.slow
 def test_the_list_of_versions_is_that_of_the_code():
     text, present = versions.LISTED.read_text(encoding="utf-8"), versions.present_lines()
     assert not (names := versions.list_changed(versions.read_list(text), present)), versions.describe(names)
-    assert text == versions.render_list(present), "a version was raised: run python tests/versions.py"
+    advice = "a version was raised, or lines of both sides of a merge stand here: run python tests/versions.py"
+    assert text == versions.render_list(present), advice

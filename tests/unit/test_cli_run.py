@@ -49,8 +49,8 @@ LOGGER = ["--logger=macroscope"]
 def test_run_passes_arguments_to_snakemake(call, tmp_path):
     (tmp_path / "my.yaml").write_text(CONFIG)
     assert call("run", "--config", "my.yaml") == [*SNAKEMAKE, "my.yaml", *PROFILE, *LOGGER]
-    rest = ["--cores", "2", "-n", "--config=mirror=x"]
-    assert call("run", "--config", "my.yaml", *rest[:3]) == [*SNAKEMAKE, "my.yaml", *PROFILE, *rest[:3]]
+    for rest, logger in ((["--cores", "2", "-n"], LOGGER), (["-np"], []), (["--quiet", "-n"], [])):
+        assert call("run", "--config", "my.yaml", *rest) == [*SNAKEMAKE, "my.yaml", *PROFILE, *logger, *rest]
     cluster = ["--workflow-profile", "slurm"]
     assert call("run", "--config", "my.yaml", *cluster) == [*SNAKEMAKE, "my.yaml", *LOGGER, *cluster]
 

@@ -217,25 +217,27 @@ def test_cores_are_a_number_above_0(cores):
 
 def test_an_edited_config_is_kept(tmp_path):
     path = tmp_path / "out" / "config.yaml"
-    assert write_config(path, {"run": "a"}, "snakemake x")
-    assert write_config(path, {"run": "b"}, "snakemake x")  # nobody has touched it
+    assert write_config(path, {"run": "a"})
+    assert write_config(path, {"run": "b"})  # nobody has touched it
     assert "run: b" in path.read_text()
     path.write_text(path.read_text().replace("run: b", "run: mine"))
-    assert not write_config(path, {"run": "c"}, "snakemake x")
+    assert not write_config(path, {"run": "c"})
     assert "run: mine" in path.read_text()
+    path.write_text("# Written by `macroscope criticize`; edit what you like and run again:\n")  # by an earlier version
+    require_ours(path)
 
 
 def test_folders_of_other_things_are_refused(tmp_path):
     (tmp_path / "config.yaml").write_text("model: mine\n")
     with pytest.raises(MacroscopeError, match="not a config that `criticize` wrote"):
-        write_config(tmp_path / "config.yaml", {"run": "a"}, "snakemake")
+        write_config(tmp_path / "config.yaml", {"run": "a"})
     assert (tmp_path / "config.yaml").read_text() == "model: mine\n"
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("x")
     with pytest.raises(MacroscopeError, match="a folder with other things in it"):
-        write_config(tmp_path / "thesis" / "config.yaml", {"run": "a"}, "snakemake")
+        write_config(tmp_path / "thesis" / "config.yaml", {"run": "a"})
     with pytest.raises(MacroscopeError, match="not a folder"):
-        write_config(tmp_path / "thesis" / "chapter.tex" / "config.yaml", {"run": "a"}, "snakemake")
+        write_config(tmp_path / "thesis" / "chapter.tex" / "config.yaml", {"run": "a"})
 
 
 def test_a_folder_is_held_by_one_run_even_after_a_kill(tmp_path):
@@ -265,7 +267,7 @@ def test_only_what_is_counted_can_be_asked_for():
 @pytest.mark.parametrize("name", ["results", "logs", ".snakemake"])
 @pytest.mark.parametrize("kind", ["file", "loop"])
 def test_a_folder_for_results_that_is_none_is_one_sentence(tmp_path, kind, name):
-    write_config(tmp_path / "config.yaml", {"run": "r"}, "snakemake")
+    write_config(tmp_path / "config.yaml", {"run": "r"})
     require_output(tmp_path)
     if kind == "file":
         (tmp_path / name).touch()

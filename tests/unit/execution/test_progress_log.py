@@ -12,10 +12,15 @@ from macroscope.execution import progress_log
 
 
 @pytest.fixture
-def log(capsys):
+def is_dry():
+    return False
+
+
+@pytest.fixture
+def log(capsys, is_dry):
     """Send events to a logger with Snakemake's plug-in; return the lines that it prints."""
     plugin = LoggerPluginRegistry().get_plugin("macroscope")
-    handler = plugin.log_handler(SimpleNamespace(), None)
+    handler = plugin.log_handler(SimpleNamespace(dryrun=is_dry), None)
     handler.setFormatter(DefaultFormatter())
     logger = logging.Logger("snakemake")
     logger.addHandler(handler)
@@ -42,6 +47,16 @@ def test_a_rule_is_named_once_with_its_number_of_jobs(log):
         "3 of 3 jobs done; running: project topics (a), project topics (b)"
     ]
     assert begin(log, 4, "all") == log(LogEvent.PROGRESS, done=4, total=4) == []
+
+
+@pytest.mark.parametrize("is_dry", [True])
+def test_a_dry_run_lists_each_rule_once_with_its_number_of_jobs(log):
+    stats = {"train_topics": 1, "project_topics": 2000, "all": 1, "total": 2002}
+    assert log(LogEvent.RUN_INFO, "Job stats", stats=stats) == [
+        *("2,001 jobs would run:", "     1 train topics", " 2,000 project topics")
+    ]
+    assert begin(log, 1, "train_topics", corpus="wiki") == log(LogEvent.RUN_INFO, "Job stats", stats=stats) == []
+    assert log(message="This was a dry-run (flag -n).") == log(message="Reasons:\n    input files") == []
 
 
 def test_a_run_without_jobs_of_its_own_says_no_number_of_jobs(log):

@@ -18,7 +18,7 @@ from macroscope.api.result import Comparison, require_new
 from macroscope.api.texts import warn_of_comparison
 from macroscope.criticize import run
 from macroscope.criticize.choice import choose, given_options
-from macroscope.criticize.folder import render_config, require_output
+from macroscope.criticize.folder import CONFIG, render_config, require_output
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.profile import Profile, choose_language
 from macroscope.criticize.profile_table import table_of
@@ -151,7 +151,7 @@ def compare(
             plan = prepare(reference, candidates, given, named, options, seed, folder, language, matched_length)
         plan = run_plan(plan, folder, cores, device, _tables, _Bar("compare", progress), keeps_logs=keep is not None)
     except BaseException:
-        if keep is None or not (folder / run.CONFIG).exists():  # refused before anything ran: the folder was empty
+        if keep is None or not (folder / CONFIG).exists():  # refused before anything ran: the folder was empty
             shutil.rmtree(folder, ignore_errors=True)
         raise
 
@@ -221,7 +221,7 @@ def prepare(
     config = run.implied_config(profile, profiles, choice, seed, language, matched_length)
     plan = run.plan_of(config)
     _require_enough(profile, profiles)
-    write_text(folder / run.CONFIG, render_config(config, run.command_of(folder)))
+    write_text(folder / CONFIG, render_config(config))
     table = table_of(profile, profiles).map(word)
     write_output(table.rename_axis("property").reset_index(), folder / run.PROFILE_TABLE)
     return plan

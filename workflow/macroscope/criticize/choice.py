@@ -89,7 +89,7 @@ class Choice:
     gaps
         The default critics that are left out, and the candidates that a critic of the run cannot judge.
     limits
-        A sentence about each critic that fits the language in part.
+        Sentences about critics that fit the language in part, or have fewer texts than they need.
     has_splits
         Whether the reference has splits of its own.
     cross_fitted
@@ -154,8 +154,8 @@ def choose(
     Parameters
     ----------
     requested
-        Critics to run even if the texts are fewer than they declare, as long as there is a text that they can read;
-        empty: the default critics.
+        Critics to run even if the texts are fewer than they declare, as long as there is a text that they can read; the
+        limits say so. Empty: the default critics.
     language
         Language of the texts; critics that do not fit it are left out, unless they are requested.
     given
@@ -197,7 +197,9 @@ def choose(
         )
         if unmet is None:
             chosen.append(name)
-            limits += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits)]
+            few = _find_unmet(critic.data, reference, judged, is_requested=False)
+            unsure = [f"{few.explanation}; its numbers may be of no use"] if few else []
+            limits += [f"The critic '{name}': {limit}." for limit in (*fit.refusals, *fit.limits, *unsure)]
             gaps += [_skip(name, why, candidate) for candidate, why in refused.items()]
         elif requested:
             raise MacroscopeError(f"{name_field('critic', name)}: {unmet.explanation}; {unmet.advice}")

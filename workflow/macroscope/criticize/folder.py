@@ -16,15 +16,12 @@ from macroscope.options import require_usable
 
 CONFIG = "config.yaml"
 _LOCK = ".macroscope.lock"
-_FIRST_LINE = "# Written by `macroscope criticize`; edit what you like and run again:"
-_HEAD = (
-    _FIRST_LINE
-    + """
-#   {command}
+_WRITTEN_BY = "# Written by `macroscope criticize`;"
+_NOTED = "# As it was written: "
+_HEAD = f"""\
+{_WRITTEN_BY} edit what you like, and give the same command again.
 # Every key, with its meaning and default: docs/generated/config.md
-# As it was written: {digest}
-"""
-)
+{_NOTED}"""
 
 
 def require_output(output: Path) -> Path:
@@ -53,13 +50,8 @@ def require_usable_path(path: Path, exists: bool = True) -> None:
         raise MacroscopeError(str(error)) from None
 
 
-def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:
+def write_config(path: Path, config: Mapping[str, Any]) -> bool:
     """Write a config unless its file has been edited; return whether it was written.
-
-    Parameters
-    ----------
-    command
-        Command that runs it, for the comment at its beginning.
 
     Raises
     ------
@@ -68,18 +60,18 @@ def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:
     """
     require_ours(path)
     if path.exists():
-        _, _, old = path.read_text(encoding="utf-8", errors="replace").partition("# As it was written: ")
+        _, _, old = path.read_text(encoding="utf-8", errors="replace").partition(_NOTED)
         noted, _, text = old.partition("\n")
         if _digest(text) != noted:
             return False
-    write_text(path, render_config(config, command))
+    write_text(path, render_config(config))
     return True
 
 
-def render_config(config: Mapping[str, Any], command: str) -> str:
+def render_config(config: Mapping[str, Any]) -> str:
     """Return the text of a config's file; see `write_config`."""
     body = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
-    return _HEAD.format(command=command, digest=_digest(body)) + body
+    return f"{_HEAD}{_digest(body)}\n{body}"
 
 
 def require_ours(path: Path) -> None:
@@ -91,7 +83,7 @@ def require_ours(path: Path) -> None:
         If it holds other files, or is not a folder.
     """
     if path.exists():
-        if not path.read_text(encoding="utf-8", errors="replace").startswith(_FIRST_LINE):
+        if not path.read_text(encoding="utf-8", errors="replace").startswith(_WRITTEN_BY):
             raise MacroscopeError(f"{path}: not a config that `criticize` wrote; give another ⟨output⟩")
     elif path.parent.is_dir() and any(path.parent.iterdir()) and not path.with_name(_LOCK).exists():
         raise MacroscopeError(f"{path.parent}: a folder with other things in it; give a new one as ⟨output⟩")

@@ -14,7 +14,7 @@ from macroscope.config.schema import load_config, parse_config
 from macroscope.corpora.titles import RARE_TITLE
 from macroscope.criticize.checks import CUT, describe
 from macroscope.criticize.choice import Choice
-from macroscope.criticize.folder import CONFIG, lock_folder, require_output, require_usable_path, write_config
+from macroscope.criticize.folder import lock_folder, require_output, require_usable_path, write_config
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
 from macroscope.criticize.kept_profile import read_profile
 from macroscope.criticize.profile import Profile, profile_texts
@@ -27,7 +27,6 @@ from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Machine, find_tasks, steps_of
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.execution.limits import Device
-from macroscope.execution.snakemake_command import shown_command, snakemake_command
 from macroscope.files import atomic
 from macroscope.natural_language.languages import ENGLISH
 from macroscope.options import CONTROL
@@ -223,7 +222,7 @@ def criticize(
     folder = path.parent
     with lock_folder(folder):
         plan = plan_of(config)
-        if write_config(path, config, command_of(folder)):
+        if write_config(path, config):
             with atomic(path.with_name(PROFILE_TABLE)) as temporary:
                 write_csv(profile, temporary)
         else:
@@ -242,11 +241,6 @@ def _watch(plan: Plan, profiles: Sequence[Profile], cores: int, logs: Path) -> R
 def count_cores(cores: str) -> int:
     """Return the number of cores that `--cores` names: that of this process if it is "all"."""
     return len(os.sched_getaffinity(0)) if cores == "all" else int(cores)
-
-
-def command_of(folder: Path) -> str:
-    """Return the command with which Snakemake runs the config in a folder, for people to type."""
-    return shown_command(snakemake_command([folder / CONFIG], ["--directory", str(folder), "--cores", "all"]))
 
 
 _KEPT = f"numbers{KEPT_SUFFIX}"

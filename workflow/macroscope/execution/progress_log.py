@@ -1,4 +1,7 @@
-"""Progress of a run of Snakemake on the terminal: a line per rule that begins, per failure, and per minute of work."""
+"""Progress of a run of Snakemake on the terminal: a line per rule that begins, per failure, and per minute of work.
+
+Of a dry run: a line per rule, with its number of jobs.
+"""
 
 import logging
 import sys
@@ -17,9 +20,9 @@ _TARGET = "all"
 """Name of the rule that makes nothing itself: it stands for the results, and is not counted as a job."""
 _FAILED = "At least one job did not complete successfully"
 _DETAILS = (
-    *("Building DAG", "Using shell", "Using workflow specific profile", "Assuming unrestricted", "Group jobs:"),
+    *("Building DAG", "Using shell", "Assuming unrestricted", "Group jobs:"),
     *("Conda environments:", "Singularity containers:", "Select jobs", "Exiting because a job", "Complete log"),
-    "Elapsed time",
+    *("Elapsed time", "Reasons:", "This was a dry-run"),
 )
 """Beginnings of messages for those who debug a workflow; Snakemake's own log has them."""
 
@@ -46,11 +49,13 @@ class LogHandler(LogHandlerBase):
     def _describe(self, event: LogEvent | None, record: Any) -> str:
         match event:
             case LogEvent.RUN_INFO:
-                self._jobs_by_rule = Counter(record.stats)
+                is_again, self._jobs_by_rule = bool(self._jobs_by_rule), Counter(record.stats)
                 self._total = record.stats["total"] - self._jobs_by_rule[_TARGET]
-                return f"{format_count(self._total, 'job')}; their log files are in logs/" if self._total else ""
-            case LogEvent.JOB_INFO:
-                return self._begin(record) if record.rule_name != _TARGET else ""
+                if self.common_settings.dryrun:
+                    return "" if is_again else self._list_rules()
+                return f"{self._jobs}; their log files are in logs/" if self._total else ""
+            case LogEvent.JOB_INFO if record.rule_name != _TARGET and not self.common_settings.dryrun:
+                return self._begin(record)
             case LogEvent.JOB_FINISHED:
                 self._running.pop(record.job_id, None)
             case LogEvent.PROGRESS:
@@ -59,7 +64,7 @@ class LogHandler(LogHandlerBase):
                 is_due = self._done == self._total or time.monotonic() >= self._last + LINE_EVERY_SECONDS
                 if is_due and self._done > before:
                     running = f"; running: {list_names([*self._running.values()])}" if self._running else ""
-                    return f"{self._done:,} of {format_count(self._total, 'job')} done{running}"
+                    return f"{self._done:,} of {self._jobs} done{running}"
             case LogEvent.JOB_ERROR:
                 self._has_failures = True
                 description, log = self._running.pop(record.jobid, record.rule_name), next(iter(record.log), "")
@@ -68,6 +73,16 @@ class LogHandler(LogHandlerBase):
         is_known = self._has_failures and _FAILED in record.getMessage()
         has_news = record.levelno >= logging.INFO and not (is_known or record.getMessage().startswith(_DETAILS))
         return self.format(record) if is_message and has_news else ""
+
+    @property
+    def _jobs(self) -> str:
+        return format_count(self._total, "job")
+
+    def _list_rules(self) -> str:
+        """Return a line per rule with its number of jobs, of a dry run."""
+        jobs = [(name, number) for name, number in self._jobs_by_rule.items() if name not in (_TARGET, "total")]
+        lines = [f"{number:>6,} {name.replace('_', ' ')}" for name, number in jobs]
+        return "\n".join([f"{self._jobs} would run:", *lines])
 
     def _begin(self, record: Any) -> str:
         """Note a job that begins; return a line if it is the first one of its rule."""

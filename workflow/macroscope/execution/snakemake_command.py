@@ -1,7 +1,6 @@
 """Runs of the workflow on a config, whether it is in a checkout or in an installed package."""
 
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE
 SECOND_PASS = "MACROSCOPE_SECOND_PASS"
 """Environment variable of Snakemake: path of the config that it writes if a second pass can leave out what failed."""
 _PROFILE = "--workflow-profile"
-_OUTPUT = ("-n", "-p", "-q", "--dry", "--quiet", "--verbose", "--printshellcmds", "--debug-dag", "--logger")
+_OUTPUT = ("-p", "-np", "-q", "-nq", "--quiet", "--verbose", "--printshellcmds", "--debug-dag", "--logger")
 """Beginnings of arguments that choose what Snakemake prints; without them, it is the progress (`progress_log`)."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -72,8 +71,3 @@ def snakemake_command(configs: Sequence[Path], arguments: Sequence[str]) -> list
         *(("--nocolor",) if os.environ.get("NO_COLOR") else ()),
         *arguments,
     ]
-
-
-def shown_command(command: Sequence[str]) -> str:
-    """Return a command of `snakemake_command` for people to type."""
-    return shlex.join(["snakemake", *command[3:]])
