@@ -10,6 +10,8 @@ import macroscope
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.kept_reference import build_reference
 from macroscope.engine.redaction import Passages, read_strings
+from macroscope.ranking.rank import PART as RANK
+from macroscope.sentences.table import PART as SENTENCES
 
 pytestmark = pytest.mark.slow
 RUN = "results/criticism"
@@ -49,7 +51,8 @@ def texts(tmp_path_factory):
 def kept(texts):
     path = texts / "stories.reference"
     options = {name: {} for name in CRITICS}
-    build_reference([texts / "real.jsonl"], path, GivenFields(), CRITICS, options, cores="2", with_words=True)
+    given, parts = GivenFields(), [RANK, SENTENCES]
+    build_reference([texts / "real.jsonl"], path, given, CRITICS, options, cores="2", with_words=True, parts=parts)
     return path
 
 
@@ -83,6 +86,18 @@ def test_the_scorecard_is_that_with_the_texts_byte_by_byte(runs):
 def test_a_critic_alone_has_the_numbers_that_it_has_among_others(runs, texts, kept, tmp_path):
     macroscope.compare(kept, texts / "mine.jsonl", critics="clusters", progress=False, keep=tmp_path / "alone")
     require_equal([runs[0], tmp_path / "alone"], "statistics/clusters/**/*.csv")
+
+
+@pytest.mark.parametrize("name", ["rank", "sentences"])
+def test_commands_without_a_run_write_the_table_that_the_texts_give(texts, kept, tmp_path, command, name):
+    tables = []
+    for reference in (texts / "real.jsonl", kept):
+        tables.append(tmp_path / f"{reference.stem}.csv")
+        files = ["--reference", reference, "--candidate", texts / "mine.jsonl"]
+        command(name, *files, "--output", tables[-1])
+    with_texts, without = (table.read_bytes() for table in tables)
+    assert with_texts == without
+    assert with_texts.count(b"\n") > 1
 
 
 def test_no_file_of_a_kept_reference_holds_five_words_of_a_text(texts, tmp_path):

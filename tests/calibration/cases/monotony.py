@@ -26,7 +26,7 @@ def _collect(rng: np.random.Generator, texts: int, shift: float) -> TextNumbers:
 def simulate(rng: np.random.Generator, texts: int, shift: float) -> Run:
     """Measure a system against the same real texts in every run."""
     real = _collect(np.random.default_rng(1), REAL, 0.0)
-    (measured,) = rank_systems(real, [_collect(rng, texts, shift)], Z)
+    (measured,) = rank_systems(real.values(), [_collect(rng, texts, shift)], Z)
     return [Estimate("monotony", measured.value, measured.low, measured.high, np.nan)], {"monotony": MEAN}
 
 

@@ -41,17 +41,17 @@ def test_what_is_kept_is_what_jobs_on_a_candidate_read_of_jobs_on_real_texts():
 
 def test_a_run_takes_an_output_only_if_it_would_make_the_same(kept):
     reference = read_kept(kept)
-    assert reference.gives(task("project", [], []), "latents.csv")
-    assert not reference.gives(task("project", [], []), "scores.csv")
+    assert reference.gives_output(task("project", [], []), "latents.csv")
+    assert not reference.gives_output(task("project", [], []), "scores.csv")
     with pytest.raises(MacroscopeError, match=r"'project' would run with 2 instead of 1; give the options"):
-        reference.gives(task("project", [], [], ("1", "--seed", "2")), "latents.csv")
+        reference.gives_output(task("project", [], [], ("1", "--seed", "2")), "latents.csv")
     with pytest.raises(MacroscopeError, match=r"version 1 of 'project' made it, and this macroscope has version 2"):
-        reference.gives(task("project", [], [], ("2", "--seed", "1")), "latents.csv")
+        reference.gives_output(task("project", [], [], ("2", "--seed", "1")), "latents.csv")
 
 
 def test_the_outputs_are_laid_in_the_place_of_others(kept, tmp_path):
     (tmp_path / "new").mkdir()
-    read_kept(kept).lay(tmp_path / "new")
+    read_kept(kept).lay(tmp_path / "new", ["latents.csv"])
     assert (tmp_path / "new" / "latents.csv").read_text().splitlines()[1].endswith(",1.0")
 
 
@@ -86,5 +86,5 @@ def test_damaged_and_older_files_are_refused_in_a_sentence(kept, tmp_path):
 
 
 def test_readers_of_texts_say_that_there_are_none(kept):
-    with pytest.raises(MacroscopeError, match="no passages, phrases and sentences to compare; give the texts"):
+    with pytest.raises(MacroscopeError, match="whose texts are not there; give the texts"):
         list(read_user_documents([kept], Provenance("reference"), 0.1, 0.3))

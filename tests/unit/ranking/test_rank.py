@@ -103,7 +103,7 @@ def test_equal_systems_differ_in_at_most_a_twentieth():
     rng = np.random.default_rng(1)
     real, runs, wrong = collect(rng, 40, 0.0), 200, 0
     for _ in range(runs):
-        measured = rank_systems(real, [collect(rng, 20, 0.3) for _ in range(5)], 1.96)
+        measured = rank_systems(real.values(), [collect(rng, 20, 0.3) for _ in range(5)], 1.96)
         wrong += set(limit_ranks(measured, [20] * 5, 1.96)) != {(1, 5)}
     assert wrong / runs <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / runs)
 

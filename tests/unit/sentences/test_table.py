@@ -39,7 +39,7 @@ def test_every_sentence_has_its_place_and_a_lone_one_no_number(tmp_path):
     detector = new_detector(options, options.detector, "discordant", 32, 0)
     sections = (Section("a", "It rained.  The sun came out."), Section(None, "He slept."))
     documents = [Document("x", "test", None, sections), Document("y", "test", None, (Section(None, "Alone."),))]
-    table = make_table({"lm": documents}, Judges(detector, None), options, "en", Polynomial([0.1, 0.4]))
+    table = make_table({"lm": documents}, Judges(detector, None, Polynomial([0.1, 0.4])), options, "en")
     assert tuple(table.columns) == COLUMNS
     assert table["text"].tolist() == ["It rained.", "The sun came out.", "He slept.", "Alone."]
     assert table["sentence"].tolist() == [1, 2, 3, 1]

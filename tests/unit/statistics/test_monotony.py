@@ -33,7 +33,7 @@ def test_leaving_a_text_out_is_computing_without_it():
 def test_real_text_has_no_monotony_and_repetitive_texts_have_more():
     rng = np.random.default_rng(1)
     real, same, more = made(rng, 60), made(rng, 60), made(rng, 60, shift=0.2)
-    alike, repetitive, itself = rank_systems(real, [same, more, real], 1.96)
+    alike, repetitive, itself = rank_systems(real.values(), [same, more, real], 1.96)
     assert itself.value == pytest.approx(0, abs=1e-9)
     assert alike.low < 0 < alike.high
     assert repetitive.low > alike.high
@@ -46,7 +46,7 @@ def test_a_component_that_one_collection_lacks_counts_for_none():
     rng = np.random.default_rng(2)
     real, system = made(rng, 20), made(rng, 20)
     system.within[:] = np.nan
-    assert [*rank_systems(real, [system, made(rng, 20)], 1.96)[1].components] == [
+    assert [*rank_systems(real.values(), [system, made(rng, 20)], 1.96)[1].components] == [
         name for name in COMPONENTS if name != "within"
     ]
 

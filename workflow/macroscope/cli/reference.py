@@ -54,6 +54,8 @@ def build(
     """
     from macroscope.criticize.choice import given_options
     from macroscope.criticize.kept_reference import build_reference
+    from macroscope.ranking.rank import PART as RANK
+    from macroscope.sentences.table import PART as SENTENCES
 
     about = {name: value for name, value in (("licence", licence), ("citation", citation)) if value}
     kept = build_reference(
@@ -68,6 +70,7 @@ def build(
         device=device,
         with_words=with_words,
         about=about,
+        parts=[RANK, SENTENCES],
     )
     _print(kept, json)
 

@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from macroscope import __version__
 from macroscope.criticize import run
 from macroscope.criticize.choice import choose
 from macroscope.criticize.inputs import CORPUS, GivenFields, make_reference
 from macroscope.criticize.kept_profile import read_profile, strip_profile
+from macroscope.criticize.learned_parts import LearnedPart, Settings, save_parts
 from macroscope.criticize.profile import choose_language
 from macroscope.critics import GivenOptions, critics
 from macroscope.documents import Provenance
@@ -23,7 +25,7 @@ from macroscope.engine.redaction import Passages
 from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Machine, find_tasks, steps_of
 from macroscope.errors import MacroscopeError, UsageError
-from macroscope.execution.limits import Device
+from macroscope.execution.limits import Device, device_for_jobs
 from macroscope.options import CONTROL
 from macroscope.plan import Plan
 from macroscope.readers.reading import KEPT_SUFFIX, read_user_documents
@@ -45,6 +47,7 @@ def build_reference(
     device: Device = "auto",
     with_words: bool = False,
     about: Mapping[str, str] | None = None,
+    parts: Sequence[LearnedPart[Any]] = (),
 ) -> KeptReference:
     """Run the jobs of real texts, and write what they made to a file without the texts.
 
@@ -60,6 +63,8 @@ def build_reference(
         Whether critics that compare texts word by word keep them: then the file has the texts.
     about
         What users should know: licence, citation and the like.
+    parts
+        Parts of commands without a run.
 
     Raises
     ------
@@ -85,10 +90,16 @@ def build_reference(
         number = run.count_cores(cores)
         plan = run_plan(run.plan_of(config), folder, number, device, lambda plan: [*_outputs(plan)], keeps_logs=False)
         missing = {entry.critic: entry.explanation for entry in plan.config.failed if entry.critic}
+        texts = make_reference(files, [], given)
+        real = [*read_user_documents(texts.files, Provenance(CORPUS), 0, 0, texts.selection)]
+        made = [name for name in choice.critics if name not in missing]
+        with device_for_jobs(device):
+            usable = [part for part in parts if part.critic in ("", *made)]
+            of_commands, missing_parts = save_parts(usable, real, Settings(chosen_language, seed, options), folder)
         description = {
             "macroscope": __version__,
-            "critics": [name for name in choice.critics if name not in missing],
-            "left_out": dict.fromkeys(left_out, _WITHOUT_WORDS) | missing,
+            "critics": made,
+            "left_out": dict.fromkeys(left_out, _WITHOUT_WORDS) | missing | missing_parts,
             "language": chosen_language,
             "seed": seed,
             "about": dict(about or {}),
@@ -96,11 +107,8 @@ def build_reference(
             "control": config["systems"].get(CONTROL),
             "profile": strip_profile(profile),
         }
-        texts = make_reference(files, [], given)
-        passages = Passages(
-            document.text for document in read_user_documents(texts.files, Provenance(CORPUS), 0, 0, texts.selection)
-        )
-        outputs = _outputs(plan)
+        passages = Passages(document.text for document in real)
+        outputs = {**_outputs(plan), **of_commands}
         latents = {plan.critics.place("latents", name, corpus=CORPUS, system=CONTROL) for name in word_by_word}
         write_kept(output, folder, outputs, description, passages, latents & outputs.keys(), given.label is not None)
     return read_kept(output)
@@ -120,6 +128,9 @@ def describe_reference(kept: KeptReference) -> dict[str, str]:
         "texts": f"{profile.documents:,}; {median(profile.words):,.0f} words in the median text",
         "language": header["language"],
         "critics": ", ".join(header["critics"]),
+        "commands": ", ".join(
+            ["criticize", *(recipe[0] for path, recipe in kept.recipes.items() if path not in kept.of_jobs)]
+        ),
         "left out": "; ".join(f"{name}: {why}" for name, why in header["left_out"].items()) or "none",
         "seed": str(header["seed"]),
         "reveals": "; ".join(_list_revealed(header["critics"], header["corpus"].get("fields", {}).get("label"))),

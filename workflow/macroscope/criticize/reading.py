@@ -10,9 +10,11 @@ import pandas as pd
 
 from macroscope.criticize.checks import BEGIN_ALIKE, LANGUAGES, NEW_NAMES, SURROUNDINGS, Check, describe
 from macroscope.criticize.inputs import CORPUS, GivenFields, Input, make_candidates, make_reference
+from macroscope.criticize.kept_profile import read_profile
 from macroscope.criticize.profile import EXCERPTS, Profile, choose_language, make_excerpt, name_prompt
 from macroscope.criticize.wrappers import find_wrappers
 from macroscope.documents import Count, Document, Provenance
+from macroscope.engine.kept_references import KeptReference, find_kept
 from macroscope.errors import MacroscopeError
 from macroscope.natural_language.detection import detect_languages
 from macroscope.progress import Progress
@@ -74,19 +76,27 @@ class Sides:
     Attributes
     ----------
     real
-        Real texts; none if the systems are compared with each other.
+        Real texts; none if they are not there, or if the systems are compared with each other.
     texts
         Texts of each system, by its name.
     language
         Language of the texts: that which the user requests, or that of most real texts.
     given_away_by
         System -> what gives its texts away beside structure, in words, unless the user accepts it.
+    kept
+        Kept reference in the place of the real texts.
     """
 
     real: Sequence[Document]
     texts: Mapping[str, Sequence[Document]]
     language: str
     given_away_by: Mapping[str, str]
+    kept: KeptReference | None = None
+
+    @property
+    def has_real(self) -> bool:
+        """Return whether systems are compared with real texts."""
+        return bool(self.real) or self.kept is not None
 
 
 def read_sides(
@@ -95,13 +105,21 @@ def read_sides(
     given: GivenFields,
     requested: str | None = None,
     is_reference_required: bool = True,
+    takes_kept: bool = False,
 ) -> Sides:
-    """Read the real texts, and those of each candidate by name; see `read_counted` and `check_sides`."""
+    """Read the real texts, and those of each candidate by name; see `read_counted` and `check_sides`.
+
+    Parameters
+    ----------
+    takes_kept
+        Whether a kept reference may stand in the place of the real texts.
+    """
     called = make_candidates(candidates, given)
-    has_reference = is_reference_required or reference or given.reference
-    real = read_counted("the real texts", make_reference(reference, candidates, given))[0] if has_reference else []
+    kept = find_kept(reference) if takes_kept and len(reference) == 1 else None
+    has_texts = kept is None and (is_reference_required or reference or given.reference)
+    real = read_counted("the real texts", make_reference(reference, candidates, given))[0] if has_texts else []
     texts = {name: read_counted(name, each)[0] for name, each in called.items()}
-    return check_sides(real, texts, requested, called)
+    return check_sides(real, texts, requested, called, kept=kept)
 
 
 def check_sides(
@@ -110,6 +128,7 @@ def check_sides(
     requested: str | None,
     inputs: Mapping[str, Input] | None = None,
     checks: Sequence[Check] = (*SURROUNDINGS, *NEW_NAMES, *LANGUAGES, BEGIN_ALIKE),
+    kept: KeptReference | None = None,
 ) -> Sides:
     """Warn of what makes texts hard to compare, recognize their language, and find what gives candidates away.
 
@@ -121,17 +140,21 @@ def check_sides(
         Language that the user requests, if any.
     inputs
         Files of the candidates, by name.
+    kept
+        Kept reference in the place of the real texts.
     """
-    real = _profile(CORPUS, reference)
+    real = read_profile(kept.path) if kept else _profile(CORPUS, reference)
     profiles = [_profile(name, documents, (inputs or {}).get(name)) for name, documents in candidates.items()]
-    profiles = [replace(each, wrappers=find_wrappers(real.excerpts, each.excerpts)) for each in profiles]
-    if not reference:
+    profiles = [
+        replace(each, wrappers=find_wrappers(real.excerpts, each.excerpts, real.surroundings)) for each in profiles
+    ]
+    if not (reference or kept):
         real = Profile("the candidates", languages=sum((each.languages for each in profiles), Counter()))
         checks = [check for check in checks if check not in LANGUAGES or check.collections == "reference"]
     for sentence in describe(checks, real, profiles, requested):
         log.warning("%s", sentence)
     given_away_by = {each.name: each.given_away_by for each in profiles if each.given_away_by}
-    return Sides(reference, candidates, choose_language(real.languages, requested), given_away_by)
+    return Sides(reference, candidates, choose_language(real.languages, requested), given_away_by, kept)
 
 
 def mark_systems(table: pd.DataFrame) -> pd.DataFrame:

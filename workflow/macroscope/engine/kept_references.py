@@ -23,6 +23,8 @@ from macroscope.files import atomic, parse_json, to_json
 from macroscope.readers.reading import KEPT_SUFFIX
 
 _HEADER = "reference.json"
+COMMANDS = "commands"
+"""Folder of what commands without a run need, beside the outputs of jobs."""
 FORMAT = 2
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Date of the files in an archive: the same reference gives the same bytes."""
@@ -55,31 +57,47 @@ class KeptReference:
         recipes: Mapping[str, Sequence[str]] = self.header["outputs"]
         return recipes
 
-    def lay(self, folder: Path) -> None:
-        """Write the outputs into the folder of a run, in the place of those that are there."""
-        for output in self.recipes:
+    @property
+    def of_jobs(self) -> list[str]:
+        """Return the paths of the outputs of jobs."""
+        return [output for output in self.recipes if not output.startswith(COMMANDS)]
+
+    def lay(self, folder: Path, outputs: Collection[str]) -> None:
+        """Write outputs into the folder of a run, in the place of those that are there."""
+        for output in outputs:
             if (folder / output).is_dir():
                 shutil.rmtree(folder / output)
         with zipfile.ZipFile(self.path) as archive:
-            archive.extractall(folder, [name for name in archive.namelist() if name != _HEADER])
+            names = archive.namelist()
+            chosen = [name for name in names if any(name == each or name.startswith(f"{each}/") for each in outputs)]
+            archive.extractall(folder, chosen)
 
-    def gives(self, task: Task, output: str) -> bool:
-        """Return whether the archive has an output of a task.
+    def gives_output(self, task: Task, output: str) -> bool:
+        """Return whether the archive has an output of a task; see `gives`."""
+        return self.gives(task.name, task.recipe, output)
+
+    def gives(self, name: str, recipe: Sequence[str], output: str) -> bool:
+        """Return whether the archive has an output of a task or a command.
+
+        Parameters
+        ----------
+        recipe
+            Version and words with which the task or the command would make it.
 
         Raises
         ------
         MacroscopeError
-            If the task would make it with another option, seed or version of its stage.
+            If it would be made with another option, seed or version.
         """
         if output not in self.recipes:
             return False
-        name, version, *words = self.recipes[output]
-        if task.name in _OF_CORPUS or [name, version, *words] == [task.name, *task.recipe]:
+        maker, version, *words = self.recipes[output]
+        if name in _OF_CORPUS or [maker, version, *words] == [name, *recipe]:
             return True
-        if version != task.recipe[0]:
-            problem = f"version {version} of '{name}' made it, and this macroscope has version {task.recipe[0]}"
+        if version != recipe[0]:
+            problem = f"version {version} of '{name}' made it, and this macroscope has version {recipe[0]}"
         else:
-            pairs = zip_longest(words, task.recipe[1:], fillvalue="nothing")
+            pairs = zip_longest(words, recipe[1:], fillvalue="nothing")
             differing = [f"{mine} instead of {its}" for its, mine in pairs if its != mine]
             problem = f"'{name}' would run with {'; '.join(differing)}"
         raise MacroscopeError(f"{self.path}: {problem}; give the options with which it was built, or {_BUILD}")

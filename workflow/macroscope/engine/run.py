@@ -63,14 +63,14 @@ def run_plan(
     (results / UNFINISHED).touch()  # from now on, its texts may be newer than its tables
     kept = find_kept(path for corpus in plan.config.corpora.values() for path in getattr(corpus, "files", ()))
     if kept is not None:
-        kept.lay(folder)
+        kept.lay(folder, kept.of_jobs)
     while True:
         _write_descriptions(plan, folder)
         wanted = list(targets(plan))
         with device_for_jobs(device):
             available = limits()
             machine = Machine(cores, available["gpu"], available["mem_mb"])
-            tasks = tasks_of(plan, machine, folder, wanted, kept.gives if kept else None)
+            tasks = tasks_of(plan, machine, folder, wanted, kept.gives_output if kept else None)
             manifest = Manifest(folder, f"{plan.results}/{FILE}", tasks, Digests(folder))
             repeated = rules_with_failed_stages(results)
             for task in tasks:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.learned_parts import LearnedPart, Settings
 from macroscope.criticize.reading import read_sides
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError, UsageError
@@ -24,6 +25,8 @@ from macroscope.statistics.monotony import COMPONENTS, FEWEST_TEXTS, TextNumbers
 
 WORDS = 100
 """Number of words of a passage."""
+Components = Mapping[str, NDArray[np.float64]]
+"""Name of a component -> its value of each text."""
 
 
 def split_passages(text: str) -> list[str]:
@@ -116,15 +119,16 @@ def rank(
     MacroscopeError
         If a collection has too few texts of a passage or more.
     """
-    sides = read_sides(reference, candidates, given, language, is_reference_required=False)
+    sides = read_sides(reference, candidates, given, language, is_reference_required=False, takes_kept=True)
     texts, language = sides.texts, sides.language
-    if not sides.real and len(texts) < 2:
+    if not sides.has_real and len(texts) < 2:
         raise UsageError("⟨reference⟩: give real texts, or several systems to compare with each other")
-    real = _compute_numbers("the real texts", sides.real, language)[0] if sides.real else None
+    real = PART.obtain(sides.real, sides.kept, Settings(language)) if sides.has_real else None
     systems = [_compute_numbers(name, documents, language) for name, documents in texts.items()]
     numbers, z = [numbers for numbers, _ in systems], NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     measured, sizes = rank_systems(real, numbers, z), [len(each.compression) for each in numbers]
-    _warn_of_missing({**({"the real texts": real} if real else {}), **dict(zip(texts, numbers, strict=True))})
+    of_systems = {name: each.values() for name, each in zip(texts, numbers, strict=True)}
+    _warn_of_missing({**({"the real texts": real} if real else {}), **of_systems})
     limits = limit_ranks(measured, sizes, z)
     table = pd.DataFrame(
         {
@@ -144,10 +148,10 @@ def rank(
     return table.reset_index(drop=True)
 
 
-def _warn_of_missing(collections: Mapping[str, TextNumbers]) -> None:
+def _warn_of_missing(collections: Mapping[str, Components]) -> None:
     """Warn of components that a collection lacks, so that they count for no system."""
     for component in COMPONENTS:
-        lacking = [name for name, each in collections.items() if not is_defined(each.values()[component])]
+        lacking = [name for name, each in collections.items() if not is_defined(each[component])]
         if lacking:
             why = f": too few texts have two passages of {WORDS} words" if component == "within" else ""
             log.warning(
@@ -171,3 +175,20 @@ def _compute_numbers(name: str, documents: Sequence[Document], language: str) ->
             f"{name}: too few texts of {WORDS} words or more ({len(usable)}); give at least {FEWEST_TEXTS} of them"
         )
     return compute_text_numbers(usable, language), sum(not passages for passages in texts)
+
+
+def _learn(real: Sequence[Document], settings: Settings) -> Components:
+    return _compute_numbers("the real texts", real, settings.language)[0].values()
+
+
+def _save(components: Components, folder: Path) -> None:
+    np.save(folder / _FILE, np.stack([components[name] for name in COMPONENTS]))
+
+
+def _load(folder: Path) -> Components:
+    return dict(zip(COMPONENTS, np.load(folder / _FILE), strict=True))
+
+
+_FILE = "components.npy"
+PART = LearnedPart("rank", 1, lambda settings: ["--language", settings.language], _learn, _save, _load)
+"""What ranking needs of real texts: four numbers of each."""

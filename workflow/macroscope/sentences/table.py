@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.polynomial import Polynomial
 
 from macroscope.criticize.inputs import GivenFields
+from macroscope.criticize.learned_parts import LearnedPart, Settings
 from macroscope.criticize.profile import NARRATIVE_SENTENCES
 from macroscope.criticize.reading import read_sides
 from macroscope.critics import GivenOptions, get_critic, options_for_texts
@@ -43,6 +44,8 @@ from macroscope.readers.splits import assign_split
 log = logging.getLogger("macroscope")
 CRITIC = "narrative"
 TASK: Task = "discordant"
+EXPECTED = "expected.npy"
+NO_LINE = Polynomial([np.nan, np.nan])
 VALID_SHARE = 0.125
 """Share of the real texts that tune the detector and calibrate its probabilities."""
 COLUMNS = (
@@ -83,17 +86,12 @@ def score_sentences(
         If the critic does not fit the language, or the real texts are too few or too short to learn from.
     """
     is_requested = language is not None
-    sides = read_sides(reference, candidates, given, language)
-    real, texts, language = sides.real, sides.texts, sides.language
+    sides = read_sides(reference, candidates, given, language, takes_kept=True)
+    texts, language = sides.texts, sides.language
     parsed = make_options(language, options)
-    warn_of_few(real, language)
-    log.info("learn from %s", format_count(len(real), "real text"))
-    with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
-        judges = train_judges(real, parsed, language, seed, Path(folder))
+    judges = PART.obtain(sides.real, sides.kept, Settings(language, seed, options))
     log.info("judge %s", format_count(sum(map(len, texts.values())), "text"))
-    held_out = [document for document in real if _split(document) == "valid"]
-    expected = expect_at_places(make_table({CRITIC: held_out}, judges, parsed, language, Polynomial([np.nan])))
-    table = make_table(texts, judges, parsed, language, expected)
+    table = make_table(texts, judges, parsed, language)
     table["given_away_by"] = [sides.given_away_by.get(system, "") for system in table["system"]]
     return table if is_requested else without_other_languages(table, language)
 
@@ -153,30 +151,65 @@ class Judges:
         Detector of discordant sentences.
     order
         Model of the order of sentences; None if the real texts were too few.
+    expected
+        See `expect_at_places`.
     """
 
     detector: Detector
     order: OrderModel | None
+    expected: Polynomial
+
+    def save(self, folder: Path) -> None:
+        """Write the models into an empty folder."""
+        (folder / TASK).mkdir()
+        self.detector.save(folder / TASK)
+        if self.order is not None:
+            self.order.save(folder / ORDER_MODEL)
+        np.save(folder / EXPECTED, [self.expected.coef, self.expected.domain])
+
+    @classmethod
+    def load(cls, folder: Path) -> "Judges":
+        """Read the models."""
+        order = OrderModel.load(folder / ORDER_MODEL) if (folder / ORDER_MODEL).exists() else None
+        expected = Polynomial(*np.load(folder / EXPECTED)) if (folder / EXPECTED).exists() else NO_LINE
+        return cls(Detector.load(folder / TASK), order, expected)
 
 
-def train_judges(real: Sequence[Document], options: NarrativeOptions, language: str, seed: int, folder: Path) -> Judges:
-    """Learn from real texts, most to learn from and some to calibrate probabilities; write into a folder."""
+def train_judges(real: Sequence[Document], settings: Settings) -> Judges:
+    """Learn from real texts: most to learn from, and some to calibrate probabilities."""
+    language, options = settings.language, make_options(settings.language, settings.options)
+    warn_of_few(real, language)
+    log.info("learn from %s", format_count(len(real), "real text"))
     documents = [replace(document, split=_split(document)) for document in real]
-    path, trained = folder / "documents.parquet", folder / "judges"
-    write_documents(path, documents, Provenance("the real texts"))
-    train(
-        path,
-        options=options.model_copy(update={"tasks": [TASK]}),
-        language=language,
-        seed=seed,
-        checkpoints=folder / "checkpoints",
-        resampling=Resampling(100, 100, 0.95, seed),
-        output=trained,
-    )
-    order = OrderModel.load(trained / ORDER_MODEL) if (trained / ORDER_MODEL).exists() else None
-    if order is None:
+    with tempfile.TemporaryDirectory(prefix="macroscope-") as name:
+        folder = Path(name)
+        write_documents(folder / "documents.parquet", documents, Provenance("the real texts"))
+        train(
+            folder / "documents.parquet",
+            options=options.model_copy(update={"tasks": [TASK]}),
+            language=language,
+            seed=settings.seed,
+            checkpoints=folder / "checkpoints",
+            resampling=Resampling(100, 100, 0.95, settings.seed),
+            output=folder / "judges",
+        )
+        judges = Judges.load(folder / "judges")
+    if judges.order is None:
         log.warning("the real texts are too few to learn the order of sentences: 'out_of_order' is empty")
-    return Judges(Detector.load(trained / TASK), order)
+    held_out = [document for document in documents if document.split == "valid"]
+    return replace(judges, expected=expect_at_places(make_table({CRITIC: held_out}, judges, options, language)))
+
+
+def _list_words(settings: Settings) -> list[str]:
+    """Return the settings that change the judges."""
+    options = NarrativeOptions(**options_for_texts(get_critic(CRITIC), settings.options))
+    return [f"language={settings.language}", f"seed={settings.seed}", *map("{0[0]}={0[1]}".format, options)]
+
+
+PART = LearnedPart(
+    "sentences", 1, _list_words, train_judges, lambda judges, folder: judges.save(folder), Judges.load, CRITIC
+)
+"""Models of sentences, which have no words."""
 
 
 def _split(document: Document) -> str:
@@ -190,7 +223,7 @@ def expect_at_places(held_out: pd.DataFrame) -> Polynomial:
     """
     rows = held_out[held_out["out_of_place"].notna()]
     if len(rows) < 2:
-        return Polynomial([np.nan])
+        return NO_LINE
     numbers = rows.groupby("document")["sentence"]
     return Polynomial.fit((rows["sentence"] - 0.5) / numbers.transform("size"), rows["out_of_place"], 1)
 
@@ -200,15 +233,8 @@ def make_table(
     judges: Judges,
     options: NarrativeOptions,
     language: str,
-    expected: Polynomial,
 ) -> pd.DataFrame:
-    """Return the rows of all sentences of the systems' texts: `COLUMNS`.
-
-    Parameters
-    ----------
-    expected
-        Function of `expect_at_places`.
-    """
+    """Return the rows of all sentences of the systems' texts: `COLUMNS`."""
     embedder = sentence_embedder(options)
     rows = []
     for system, documents in texts.items():
@@ -220,7 +246,7 @@ def make_table(
         ):
             places, recognized = locate_sentences(document, language), detect_language(document.text)
             values = out_of_place if len(out_of_place) else np.full(len(places), np.nan)
-            lines = np.clip(expected((np.arange(len(places)) + 0.5) / max(1, len(places))), 0, 1) + 0 * values
+            lines = np.clip(judges.expected((np.arange(len(places)) + 0.5) / max(1, len(places))), 0, 1) + 0 * values
             scores = np.stack([values, lines, gains], axis=1).tolist()
             rows += [
                 (system, document.id, recognized, number, *place, *scored, _cut(document, place))

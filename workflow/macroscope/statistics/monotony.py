@@ -91,19 +91,19 @@ class _Scale:
     deviation: float
 
 
-def rank_systems(real: TextNumbers | None, systems: Sequence[TextNumbers], z: float) -> list[Monotony]:
+def rank_systems(real: Mapping[str, Array] | None, systems: Sequence[TextNumbers], z: float) -> list[Monotony]:
     """Compute the monotony of each system; the components are those that every collection has.
 
     Parameters
     ----------
     real
-        Numbers of real texts, whose mean is the origin of a component, and whose standard deviation its unit. None: the
-        mean of the systems, and the standard deviation within systems.
+        Values of the components of real texts, whose mean is the origin of a component, and whose standard deviation
+        its unit. None: the mean of the systems, and the standard deviation within systems.
     z
         Quantile of the normal distribution for the intervals, which are over the system's texts (jackknife). The error
         of the real texts is common to all systems and is not part of them.
     """
-    collections = [each.values() for each in (systems if real is None else (real, *systems))]
+    collections = [*([] if real is None else [real]), *(each.values() for each in systems)]
     names = [name for name in COMPONENTS if all(is_defined(values[name]) for values in collections)]
     measured = collections if real is None else collections[:1]
     scales = {name: _make_scale([values[name] for values in measured]) for name in names}
