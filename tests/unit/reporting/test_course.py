@@ -7,6 +7,7 @@ import pytest
 from macroscope.reporting.course import (
     course_table,
     describe_courses,
+    describe_short_texts,
     find_course_gaps,
     summarise_courses,
 )
@@ -113,6 +114,20 @@ def test_texts_that_are_too_short_are_a_gap():
     assert course_table(statistics).empty
     [gap] = find_course_gaps(statistics, "c", "lm")
     assert gap.note == f"too few texts: {reason}"
+
+
+def test_systems_without_any_course_are_named_with_what_texts_need():
+    statistics = _statistics([0.2] * 8, [0.01] * 8)
+    assert describe_short_texts(statistics, [("c", "control"), ("c", "lm")]) == []
+    undefined = {"statistic": COURSE, "corpus": "c", "value": np.nan, "reason": "few"}
+    rows = [("lm", "narrative"), ("short", "tendencies"), ("short", "narrative"), ("brief", "tendencies")]
+    added = pd.DataFrame([{**undefined, "system": system, "critic": critic} for system, critic in rows])
+    statistics = pd.concat([statistics, added])
+    [sentence] = describe_short_texts(statistics, [("c", name) for name in ("control", "lm", "short", "brief")])
+    assert sentence == (
+        "No course of the texts of short, brief: too few of them, or of the real texts, have 100 words (tendencies) or"
+        " 10 sentences (narrative)."
+    )
 
 
 def test_a_panel_per_measure():

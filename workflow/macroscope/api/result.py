@@ -150,7 +150,8 @@ class Comparison:
 
         `value` is the mean of the measure in the `tenth` (1 to 10), with a band that holds all tenths at once, and
         `real` that of real texts. `change` is the change since the first two tenths, minus that of real texts;
-        `p_adjusted` tests it, adjusted for all tenths, measures and critics. Empty if all texts are too short.
+        `p_adjusted` tests it, adjusted for all tenths, measures and critics. Empty if all texts are too short, which
+        the printed result says, too.
         """
         return course_table(self.statistics)
 

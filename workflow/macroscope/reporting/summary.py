@@ -9,7 +9,7 @@ from macroscope.critics import get_critic
 from macroscope.gaps import UNUSABLE, Gap
 from macroscope.phrases import choose_form, group_names, list_names
 from macroscope.reporting.by_label import MOST_SHOWN, show_labels
-from macroscope.reporting.course import course_table, summarise_courses
+from macroscope.reporting.course import course_table, describe_short_texts, summarise_courses
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
@@ -82,6 +82,7 @@ def list_notes(results: Results, tables: Path) -> list[str]:
         *describe_lengths(read_matched_lengths(tables), scorecard, results.unmatched),
         *cite_sensitivity(results.config.cited_sensitivity, scorecard),
         *summarise_courses(courses, results.contents.pairs),
+        *describe_short_texts(statistics, results.contents.pairs),
         *dict.fromkeys(note for view in [*views.values()][:MOST_SHOWN] for note in view.sentences),
     ]
 
