@@ -113,10 +113,11 @@ def test_several_corpora_are_rows_of_their_own(finished):
 
 
 def test_a_notebook_shows_verdicts_in_colour_and_escapes_names():
-    html = render_html(list(build_scorecards(scorecard_table(["wiki"]))), 0.1, ["1 < 2"])
+    html = render_html(list(build_scorecards(scorecard_table(["wiki"]))), 0.1, ["1 < 2", "a:\n  b < c"])
     assert "lm&lt;b&gt;" in html
     assert '<td title="30 texts against 40" style="color: #D55E00">≠ 80 % [70, 90]</td>' in html
     assert "<p>1 &lt; 2</p>" in html
+    assert "<pre>a:\n  b &lt; c</pre>" in html
     assert "<caption>" not in html
 
 

@@ -50,6 +50,7 @@ def test_tests_are_adjusted_over_labels_and_contrasts_over_critics():
     assert table.loc[f"{LONG} 1", "p_adjusted"] == pytest.approx(0.002)
     assert table["verdict"].tolist() == ["unlike", "inconclusive", "too few texts"]
     assert table.loc[f"{LONG} 1", "contrast_p_adjusted"] == pytest.approx(0.02)
+    assert (table[["mean", "mean_low", "mean_high"]] == [0.75, 0.65, 0.85]).all(axis=None)
 
 
 def test_critics_that_are_not_usable_are_left_out():

@@ -33,6 +33,7 @@ def scorecard(*cells):
 
 
 FEATURES = {"“</s>”": 0.83, "words": 0.104}
+REST = "the rest ({} %); 55 % [45, 65] by the rest alone"
 
 
 def test_only_systems_that_are_unlike_real_text_have_reasons():
@@ -58,9 +59,25 @@ def test_only_systems_that_are_unlike_real_text_have_reasons():
         ["m, at matched length", "tendencies", "repeated 4-grams (share)", 0.9, 0.55, 0.652],
     ]
     assert describe_reasons(table) == {
-        ("c", "m", "strings"): "“</s>” (83 %), number of words (10 %); 55 % [45, 65] without these",
-        ("c", "m, at matched length", "tendencies"): "repeated 4-grams (90 %); 55 % [45, 65] without it",
+        ("c", "m", "strings"): f"“</s>” (83 %), number of words (10 %), {REST.format(7)}",
+        ("c", "m, at matched length", "tendencies"): f"repeated 4-grams (90 %), {REST.format(10)}",
     }
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((0.8, 0.413), "length (80 %), “a” (41 %), against the rest (−21 %);"),
+        ((0.6, 0.404), "length (60 %), “a” (40 %);"),
+    ],
+)
+def test_named_features_and_the_rest_add_up_to_the_whole(shares, words):
+    table = reasons_table(
+        scorecard(("m", "tendencies", UNLIKE, None)),
+        statistics({("m", "tendencies"): dict(zip(("length", "“a”"), shares, strict=True))}),
+        {},
+    )
+    assert describe_reasons(table)["c", "m", "tendencies"].startswith(words)
 
 
 def test_topics_are_named_by_their_words():
@@ -84,7 +101,7 @@ def test_a_terminal_shows_a_line_per_cell_and_how_many_more_there_are(systems):
     )
     heading, *lines = render_reasons(table).splitlines()
     assert heading.endswith(":")
-    assert lines[0] == "  m0, strings: “</s>” (83 %), number of words (10 %); 55 % [45, 65] without these"
+    assert lines[0] == f"  m0, strings: “</s>” (83 %), number of words (10 %), {REST.format(7)}"
     assert len(lines) == min(systems, MOST_SHOWN + 1)
     assert (lines[-1] == f"  and 3 more in tables/{FILE}") == (systems > MOST_SHOWN)
     of_two_corpora = pd.concat([table, table.assign(corpus="d")])

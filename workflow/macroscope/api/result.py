@@ -28,7 +28,7 @@ from macroscope.reporting.course import course_table
 from macroscope.reporting.flags import Flags, flag_texts, read_keys
 from macroscope.reporting.formats import to_latex
 from macroscope.reporting.reader.index import CriticScores
-from macroscope.reporting.reasons import read_reasons, render_reasons
+from macroscope.reporting.reasons import read_reasons
 from macroscope.reporting.scorecard import build_scorecards, format_cell, read_scorecard
 from macroscope.reporting.scorecard_figure import plot_scorecards
 from macroscope.reporting.scorecard_text import (
@@ -38,7 +38,7 @@ from macroscope.reporting.scorecard_text import (
     render_legend,
     render_scorecards,
 )
-from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
+from macroscope.reporting.summary import list_remarks, summarise_run
 from macroscope.runs.results import Results, find_run_folder, read_run, read_statistics, read_warnings
 from macroscope.statistics.document_groups import OPENING
 from macroscope.statistics.score_tables import list_document_numbers, read_document_numbers
@@ -129,9 +129,9 @@ class Comparison:
         """Features that decided the verdicts *unlike*: a row per system, critic and feature, the largest share first.
 
         The columns are `corpus`, `system`, `critic`, `feature` (a word in quotation marks, or the name of a number),
-        `share` (of the detectability; negative shares of other features may bring the sum above 1), and `without`,
-        `without_low` and `without_high`: the detectability, with its interval, of classifiers without these features.
-        A critic whose features have no names has no row.
+        `share` (all features have the sum 1; if the named ones have more, the others speak against the verdict),
+        `without`, `without_low` and `without_high`: the detectability, with its interval, of classifiers without these
+        features. A critic whose features have no names has no row.
         """
         return read_reasons(self._tables)
 
@@ -161,7 +161,8 @@ class Comparison:
 
         The columns are those of `detectability`, and `label`, `p_adjusted` (over all labels and critics of the system)
         and `contrast`: the detectability minus the mean of the other labels, with an interval that holds for all labels
-        at once, and `contrast_p_adjusted`. A label with too few texts has a `reason`. Empty without `by`.
+        at once, and `contrast_p_adjusted`; and `mean`, the mean detectability of all labels, with its interval. A label
+        with too few texts has a `reason`. Empty without `by`.
         """
         return read_label_table(self._tables)
 
@@ -303,9 +304,7 @@ class Comparison:
 
     @property
     def _remarks(self) -> list[str]:
-        notes = [render_reasons(self.reasons), *list_notes(self._results, self._tables)]
-        remarks = [*notes, *list_warnings(self._tables, self.missing), self.summary()]
-        return [remark for remark in remarks if remark]
+        return [*list_remarks(self._results, self._tables), *filter(None, [self.summary()])]
 
     def __repr__(self) -> str:
         scorecards = list(build_scorecards(self.detectability))

@@ -192,26 +192,25 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
     # Imported only now: the imports take as long as the profile.
     from macroscope.errors import IN_PART
     from macroscope.gaps import SKIPPED, describe_missing
-    from macroscope.reporting.by_label import read_label_table, render_labels, show_labels
-    from macroscope.reporting.reasons import read_reasons, render_reasons
+    from macroscope.reporting.by_label import read_label_table
+    from macroscope.reporting.reasons import read_reasons
     from macroscope.reporting.scorecard import build_scorecards, read_scorecard
     from macroscope.reporting.scorecard_text import render_legend, render_scorecards
-    from macroscope.reporting.summary import list_notes, list_warnings, summarise_run
+    from macroscope.reporting.summary import list_notes, list_remarks, summarise_run
     from macroscope.runs.results import read_run, read_statistics, read_warnings
 
     folder = output / plan.results
     results, tables = read_run(folder), folder / "tables"
-    missing, scorecard, reasons = results.missing, read_scorecard(tables), read_reasons(tables)
+    missing, scorecard = results.missing, read_scorecard(tables)
     summary = summarise_run(results, scorecard, read_statistics(tables))
-    notes = list_notes(results, tables)
     places = {
         "Report": folder / "report.html",
         "Texts": folder / "reader" / "index.html",
         "Config": output / "config.yaml",
     }
     if answer is not None:
-        answer["notes"] += notes
-        answer |= {"scorecard": records_of(scorecard), "reasons": records_of(reasons)}
+        answer["notes"] += list_notes(results, tables)
+        answer |= {"scorecard": records_of(scorecard), "reasons": records_of(read_reasons(tables))}
         answer |= {"by_label": records_of(read_label_table(tables))}
         answer |= {"warnings": records_of(read_warnings(tables))}
         answer["missing"] = [entry.record for entry in missing]
@@ -221,9 +220,8 @@ def _finish(plan: "Plan", output: Path, answer: dict[str, Any] | None) -> None:
         judges = (scorecard["verdict"] != SKIPPED).groupby(scorecard["critic"]).transform("any")
         scorecards = list(build_scorecards(scorecard[judges]))
         print(f"\n{render_scorecards(scorecards)}\n\n{render_legend(scorecards, plan.config.statistics.margin)}")
-        by_label = render_labels(show_labels(results, read_statistics(tables), tables), tables)
-        for sentence in filter(None, [*by_label, render_reasons(reasons), *notes, *list_warnings(tables, missing)]):
-            print(f"\n{sentence}")
+        for remark in list_remarks(results, tables):
+            print(f"\n{remark}")
         print("\n" + "\n".join(f"{name + ':':7} {path}" for name, path in places.items()))
         if missing:
             print(f"{describe_missing(missing)}.")

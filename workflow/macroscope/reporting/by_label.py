@@ -21,12 +21,15 @@ from macroscope.tables import read_csv
 
 _CELL = ["corpus", "system", "critic"]
 _INTERVAL = ("ci_low", "ci_high")
+_ESTIMATE, _MEAN = ("value", *_INTERVAL), ("mean", "mean_low", "mean_high")
 COLUMNS = (
     *(*_CELL, "label", "verdict", C2ST_AUC, *_INTERVAL, "p_value", "p_adjusted"),
     *("contrast", "contrast_low", "contrast_high", "contrast_p_adjusted", "n_reference", "n_candidate", "reason"),
+    *_MEAN,
 )
 """Columns of the table. `p_adjusted`: for all labels and critics of the system (Benjamini-Hochberg). `contrast`: minus
-the mean of the other labels; its interval and p-value hold for all labels, and the p-value for all critics (Holm)."""
+the mean of the other labels; its interval and p-value hold for all labels, and the p-value for all critics (Holm).
+`mean`: mean detectability of the labels, the same in the rows of a system and critic."""
 FILE = "by_label.csv"
 ALL, MEAN = "all texts", "mean of the labels"
 _LONGEST, MOST_SHOWN = 30, 3
@@ -57,6 +60,8 @@ def label_table(statistics: pd.DataFrame, scorecard: pd.DataFrame, margin: float
     contrasts = contrasts.assign(number=contrasts["statistic"].str.removeprefix(CONTRAST)).rename(columns=names)
     contrasts = contrasts[[*_CELL, "number", *names.values()]]
     table = table.merge(contrasts, how="left", on=[*_CELL, "number"])
+    means = statistics[statistics["statistic"] == WITHIN].rename(columns=dict(zip(_ESTIMATE, _MEAN, strict=True)))
+    table = table.merge(means[[*_CELL, *_MEAN]], how="left", on=_CELL)
     table = table.merge(differ[_CELL].assign(factor=factors.astype(float)), how="left", on=_CELL)
     table["contrast_p_adjusted"] = (table["p_of_contrast"] * table["factor"]).clip(upper=1)
     table["verdict"] = [
@@ -133,7 +138,7 @@ def _lay_out(rows: pd.DataFrame, values: pd.DataFrame, system: str) -> pd.DataFr
         if any(is_there):
             names.append(name)
             intervals = [
-                _format_interval(*values.loc[(critic, statistic), ["value", *_INTERVAL]]) if has_row else ""
+                _format_interval(*values.loc[(critic, statistic), list(_ESTIMATE)]) if has_row else ""
                 for critic, has_row in zip(critics, is_there, strict=True)
             ]
             cells.append(["", "", *intervals])

@@ -10,7 +10,6 @@ from macroscope.critics.findings import ReportItem
 from macroscope.critics.topic_shares import TOPIC, label_topics
 from macroscope.critics.two_sample_test import FEATURE
 from macroscope.options import SPLIT_HALF, matched_system
-from macroscope.phrases import choose_form
 from macroscope.reporting.formats import format_percent, format_percent_inline, look_up_estimate
 from macroscope.reporting.headline import ChapterKey
 from macroscope.reporting.matched_length import MATCHED
@@ -23,7 +22,7 @@ from macroscope.tables import read_if_any
 FILE = "reasons.csv"
 MOST_SHOWN = 12
 """Largest number of cells whose reasons are shown on a terminal."""
-HEADING = "What decided each verdict ≠ (share of it), and the detectability that remains:"
+HEADING = "What decided each verdict ≠ (shares add up to 100 %), and the detectability by the rest alone:"
 _CELL = ["corpus", "system", "critic"]
 _REMAINING = ("without", "without_low", "without_high")
 COLUMNS = (*_CELL, "feature", "share", *_REMAINING)
@@ -78,16 +77,21 @@ def read_reasons(tables: Path) -> pd.DataFrame:
 
 
 def describe_reasons(table: pd.DataFrame) -> dict[Cell, str]:
-    """Return what decided each cell in words: "“</s>” (83 %), length (5 %); 55 % [45, 65] without these"."""
+    """Return what decided each cell in words: "“</s>” (83 %), length (5 %), the rest (12 %); 55 % [45, 65] …".
+
+    The rest speaks against the verdict if the named features have more than the whole.
+    """
     sentences = {}
     for cell, rows in table.groupby(_CELL, sort=False):
         names = [
             f"{name if name.startswith('“') else name.partition(' (')[0]} ({format_percent(share)} %)"
             for name, share in zip(rows["feature"], rows["share"], strict=True)
         ]
+        if rest := 100 - sum(round(100 * share) for share in rows["share"]):
+            names.append(f"the rest ({rest} %)" if rest > 0 else f"against the rest (−{-rest} %)")
         value, low, high = rows[list(_REMAINING)].iloc[0]
         remaining = f"{format_percent_inline(value)} [{format_percent(low)}, {format_percent(high)}]"
-        sentences[cell] = f"{', '.join(names)}; {remaining} without {choose_form(len(names), 'it', 'these')}"
+        sentences[cell] = f"{', '.join(names)}; {remaining} by the rest alone"
     return sentences
 
 

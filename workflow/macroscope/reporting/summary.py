@@ -1,18 +1,19 @@
 """The result of a run in two plain sentences: the verdict, and the clearest difference in the reader's words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from macroscope.critics import get_critic
-from macroscope.gaps import UNUSABLE, Gap
+from macroscope.gaps import UNUSABLE
 from macroscope.phrases import choose_form, group_names, list_names
-from macroscope.reporting.by_label import MOST_SHOWN, show_labels
+from macroscope.reporting.by_label import MOST_SHOWN, render_labels, show_labels
 from macroscope.reporting.course import course_table, describe_short_texts, summarise_courses
 from macroscope.reporting.differences import describe_difference, find_clearest, find_differences, sort_critics
 from macroscope.reporting.formats import format_percent_inline
 from macroscope.reporting.matched_length import describe_lengths, read_matched_lengths
+from macroscope.reporting.reasons import read_reasons, render_reasons
 from macroscope.reporting.scorecard import (
     INCONCLUSIVE,
     INTERVAL_VERDICTS,
@@ -71,6 +72,18 @@ def summarise_corpora(results: Results, scorecard: pd.DataFrame, statistics: pd.
     return answers
 
 
+def list_remarks(results: Results, tables: Path) -> list[str]:
+    """Return blocks of text to show below the scorecard: by label, what decided verdicts, notes, warnings."""
+    by_label = render_labels(show_labels(results, read_statistics(tables), tables), tables)
+    blocks = [
+        *by_label,
+        render_reasons(read_reasons(tables)),
+        *list_notes(results, tables),
+        *list_warnings(results, tables),
+    ]
+    return [*filter(None, blocks)]
+
+
 def list_notes(results: Results, tables: Path) -> list[str]:
     """Return sentences about a run's numbers: at matched length, damages that would be found, courses, labels."""
     statistics, scorecard = read_statistics(tables), read_scorecard(tables)
@@ -87,13 +100,13 @@ def list_notes(results: Results, tables: Path) -> list[str]:
     ]
 
 
-def list_warnings(tables: Path, missing: Sequence[Gap]) -> list[str]:
+def list_warnings(results: Results, tables: Path) -> list[str]:
     """Return the warnings of a run, and what is missing, without those that stand in notes on the scorecard."""
     in_notes = set(read_scorecard(tables)["explanation"])
     rows = [row for row in read_warnings(tables).itertuples() if row.warning not in in_notes]
     return [
         *(f"Warning ({row.critic}): {row.warning}" for row in rows),
-        *(f"Missing: {entry.name} {entry.note}" for entry in missing if not entry.is_in_scorecard),
+        *(f"Missing: {entry.name} {entry.note}" for entry in results.missing if not entry.is_in_scorecard),
     ]
 
 
