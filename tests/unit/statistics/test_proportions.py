@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, fisher_exact
 
-from macroscope.statistics.proportions import share_interval, wilson_interval
+from macroscope.statistics.proportions import exact_test, share_interval, wilson_interval
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
@@ -15,6 +15,15 @@ def test_wilson_interval_agrees_with_scipy(confidence):
     for i in range(len(n)):
         expected = binomtest(int(k[i]), int(n[i])).proportion_ci(confidence, method="wilson")
         assert (low[i], high[i]) == (pytest.approx(expected.low, abs=1e-12), pytest.approx(expected.high, abs=1e-12))
+
+
+@pytest.mark.parametrize(
+    "counts", [(0, 5, 0, 7), (5, 5, 7, 7), (3, 10, 0, 10), (7, 10, 3, 10), (187, 200, 48, 200), (1, 20_000, 9, 300)]
+)
+def test_exact_test_agrees_with_scipy(counts):
+    k, n, other_k, other_n = counts
+    expected = fisher_exact([[k, n - k], [other_k, other_n - other_k]]).pvalue
+    assert exact_test(*counts) == pytest.approx(expected, rel=1e-6)
 
 
 def test_no_trials_give_the_whole_interval():

@@ -13,14 +13,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import regex
-from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from macroscope.phrases import list_names
+from macroscope.statistics.proportions import hypergeometric_law
 
 NEARLY_ALL, ALMOST_NONE = 0.9, 0.05
 """Shares of texts of the two sides: from the first on, and up to the second, a feature gives a side away."""
@@ -238,20 +237,12 @@ def _significant(counts: Sequence[Counter[Feature]], numbers: Sequence[int]) -> 
         return []
     first = np.array([counts[0][feature] for feature in tried])
     total = first + np.array([counts[1][feature] for feature in tried])
-    number = np.arange(sizes[0] + 1)  # the law of hypergeom of scipy.stats, which is slow to import
-    others = total[:, None] - number
-    is_possible = (others >= 0) & (others <= sizes[1])
-    logs = _log_binomial(sizes[0], number) + _log_binomial(sizes[1], np.where(is_possible, others, 0))
-    law = np.where(is_possible, np.exp(logs - _log_binomial(sizes.sum(), total)[:, None]), 0.0)
+    number, law = np.arange(numbers[0] + 1), hypergeometric_law(numbers[0], numbers[1], total)
     tails = (law * (number >= first[:, None])).sum(axis=1), (law * (number <= first[:, None])).sum(axis=1)
     p_values = np.minimum(1, 2 * np.minimum(*tails))
     order = np.argsort(p_values, kind="stable")
     adjusted = np.maximum.accumulate(p_values[order] * np.arange(len(tried), 0, -1))
     return [tried[index] for index in order[adjusted <= LEVEL]]
-
-
-def _log_binomial(n: Any, k: Any) -> NDArray[np.float64]:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def _features(text: Excerpt, window: int) -> frozenset[Feature]:

@@ -2,11 +2,13 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import gammaln, ndtri, stdtrit
 
 Array = NDArray[np.float64]
 _FREEDOM = 1
 """Degrees of freedom in addition to the number of affected documents; by simulation."""
+_ROUNDING = 1e-9
+"""Relative difference up to which probabilities count as equal."""
 
 
 def wilson_interval(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Array, Array]:
@@ -111,10 +113,29 @@ def share_interval(successes: ArrayLike, trials: ArrayLike, confidence: float = 
 
 def exact_test(successes: int, n: int, other_successes: int, other_n: int) -> float:
     """Compute the two-tailed p-value of Fisher's exact test of equal proportions."""
-    from scipy.stats import fisher_exact  # slow to import
+    law = hypergeometric_law(n, other_n, successes + other_successes)[0]
+    return float(min(1.0, law[law <= law[successes] * (1 + _ROUNDING)].sum()))
 
-    rows = [(successes, n - successes), (other_successes, other_n - other_successes)]
-    return float(fisher_exact(rows).pvalue)
+
+def hypergeometric_law(n: int, other_n: int, successes: ArrayLike) -> Array:
+    """Return the law of a sample's successes, given those of both samples; scipy.stats, which has it, loads slowly.
+
+    Returns
+    -------
+    array
+        Each number of successes of both samples x (0 ... n successes of the first sample).
+    """
+    total, number = np.atleast_1d(successes)[:, None], np.arange(n + 1)
+    others = total - number
+    is_possible = (others >= 0) & (others <= other_n)
+    logs = (
+        _log_binomial(n, number) + _log_binomial(other_n, others.clip(0, other_n)) - _log_binomial(n + other_n, total)
+    )
+    return np.exp(np.where(is_possible, logs, -np.inf))
+
+
+def _log_binomial(n: int, k: NDArray[np.integer]) -> Array:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
 def _wilson(k: Array, n: Array, z: "Array | float") -> tuple[Array, Array]:
