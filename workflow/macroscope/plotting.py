@@ -269,7 +269,8 @@ def fit(figure: Figure) -> None:
         if not missing.any():
             break
         figure.set_size_inches(*(figure.get_size_inches() + growth * missing))
-    figure.set_layout_engine("none")
+    mpl.rcParams["figure.constrained_layout.use"] = False  # until the style ends, so that "no engine" is possible
+    figure.set_layout_engine(None)  # with an engine, even "none", Matplotlib draws a figure twice for each file
     for axes in figure.axes:
         if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
             _separate_labels(axes.xaxis)
