@@ -20,7 +20,7 @@ from macroscope.files import (
     write_json,
     write_text,
 )
-from macroscope.plotting import save, style
+from macroscope.plotting import formats, save, style
 from macroscope.progress import progress
 from macroscope.readers.records import read_numbered_records
 from macroscope.statistics.judgements import read_judgements
@@ -267,3 +267,12 @@ def test_same_figure_same_bytes(tmp_path):
         save(figure, tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert (tmp_path / "a.pdf").stat().st_size > 1000
+
+
+def test_figures_without_pdf(tmp_path):
+    import matplotlib.pyplot as plt
+
+    with formats(with_pdf=False):
+        save(plt.figure(), tmp_path / "a")
+    save(plt.figure(), tmp_path / "b")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.svg", "b.svg", "b.pdf"}

@@ -9,6 +9,7 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
@@ -59,6 +60,7 @@ FONT = "DejaVu Sans"
 """Font of all figures, which Matplotlib brings; characters that it lacks are in an installed font that has them."""
 SUFFIXES = {".svg": "Date", ".pdf": "CreationDate"}
 """Suffixes of a figure's files -> the entry of their metadata with the date."""
+_suffixes: ContextVar[Sequence[str]] = ContextVar("suffixes", default=tuple(SUFFIXES))
 _BOXES = "Last Resort"
 """Font that has a box for every character."""
 
@@ -320,6 +322,16 @@ def require_replaceable_figure(stem: Path, title: str) -> None:
         require_replaceable(stem.with_name(stem.name + suffix), title, anywhere=True)
 
 
+@contextmanager
+def formats(with_pdf: bool) -> Iterator[None]:
+    """Save figures as SVG, and as PDF only if wanted, inside a `with` block."""
+    token = _suffixes.set([suffix for suffix in SUFFIXES if with_pdf or suffix != ".pdf"])
+    try:
+        yield
+    finally:
+        _suffixes.reset(token)
+
+
 def save(figure: Figure, stem: Path, title: str | None = None) -> None:
     """Write `<stem>.svg` and `<stem>.pdf`, with a title but without a date in their metadata, and close the figure."""
     texts = figure.findobj(Text)
@@ -330,9 +342,9 @@ def save(figure: Figure, stem: Path, title: str | None = None) -> None:
     titled = {"Title": title} if title is not None else {}
     with style():
         fit(figure)
-        for suffix, date in SUFFIXES.items():
+        for suffix in _suffixes.get():
             with atomic(stem.with_name(stem.name + suffix)) as temporary:
-                figure.savefig(temporary, format=suffix[1:], metadata={date: None, **titled})
+                figure.savefig(temporary, format=suffix[1:], metadata={SUFFIXES[suffix]: None, **titled})
     plt.close(figure)
 
 

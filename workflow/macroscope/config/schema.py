@@ -143,10 +143,8 @@ class Config(Options):
         description="Documents of a system that one job of a critic projects, for a cluster; their number changes no"
         " latents. Default: all of a system in one job.",
     )
-    profile: UserPath | None = Field(
-        None,
-        description="Table of the texts' profile, for the report (CSV); `macroscope criticize` writes it.",
-    )
+    profile: UserPath | None = Field(None, description="Profile of the texts (CSV) that `macroscope criticize` writes.")
+    pdf_figures: bool = Field(True, description="Write figures as PDF as well as SVG, which takes twice as long.")
     cited_sensitivity: UserPath | None = Field(
         None,
         description="Table matrix.csv of `macroscope sensitivity` on texts of the same kind: the report says which"

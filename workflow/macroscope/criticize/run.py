@@ -80,6 +80,7 @@ def implied_config(
         "run": RUN,
         "seed": seed,
         "profile": PROFILE_TABLE,
+        "pdf_figures": False,
         "corpora": {CORPUS: {**corpus, **real}},
         "systems": {
             **({CONTROL: control} if control else {}),

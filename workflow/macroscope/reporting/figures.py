@@ -27,6 +27,7 @@ from macroscope.plotting import (
     LONGEST_LABEL,
     REAL_TEXT_BAND,
     add_legend,
+    formats,
     interval_bars,
     label_rows,
     save,
@@ -102,7 +103,7 @@ SETTINGS = {"W/ Title": (BLUE, "o"), "W/O Title": (VERMILION, "s")}
 
 
 def plot_figures(config: Path, contents: Path, tables: Path, output: Path, threads: int = 1) -> None:
-    """Plot all figures of a run into the folder `output`, as SVG and PDF.
+    """Plot all figures of a run into the folder `output`, as SVG, and as PDF unless its config says not to.
 
     Parameters
     ----------
@@ -120,7 +121,8 @@ def plot_figures(config: Path, contents: Path, tables: Path, output: Path, threa
     truth = read_if_any(tables / "known_truth.csv", ("corpus", "critic", "system", "truth"))
     probabilities = read_if_any(tables / "probability_correlations.csv", ("corpus",))
     confidence = 100 * results.config.statistics.confidence
-    with atomic(output) as folder:
+    with_pdf = results.config.pdf_figures
+    with atomic(output) as folder, formats(with_pdf):
         folder.mkdir()
         tasks: list[Task] = [
             partial(_plot_critic, results, findings, headline, truth)
@@ -139,7 +141,7 @@ def plot_figures(config: Path, contents: Path, tables: Path, output: Path, threa
         tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
         glyphs, failures = run_tasks(tasks, threads)
         write_missing(failures, folder)
-    if glyphs:
+    if glyphs and with_pdf:
         log.warning(
             "%d characters of names and titles are in no installed font (%s): the PDF figures show boxes in their"
             " place; the pages show them; install fonts of these scripts, such as Noto Sans, and plot again",

@@ -25,7 +25,7 @@ from macroscope.documents import count_documents, read_provenance
 from macroscope.files import atomic
 from macroscope.gaps import ADVICE, write_missing
 from macroscope.options import CONTROL
-from macroscope.plotting import save, style
+from macroscope.plotting import formats, save, style
 from macroscope.reporting.pages import inline_svg, render_page
 from macroscope.reporting.sensitivity_summary import (
     FEWEST_CHANGED,
@@ -72,7 +72,7 @@ def write_sensitivity(config: Path, contents: Path, output: Path) -> None:
     counts = count_undamaged(results, block)
     powers = add_changed(pd.concat([read_csv(path) for path in results.tables("powers")], ignore_index=True), counts)
     critics = list(powers["critic"].unique())
-    with atomic(output) as folder:
+    with atomic(output) as folder, formats(results.config.pdf_figures):
         folder.mkdir()
         n80 = tabulate_n80(powers)
         tables = {
