@@ -4,6 +4,7 @@ import itertools
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from macroscope.cli.flags import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.choice import _is_cross_fitted, choose, default_critics
 from macroscope.criticize.folder import lock_folder, require_ours, require_output, write_config
-from macroscope.criticize.inputs import names_of_candidates
+from macroscope.criticize.inputs import GivenFields, names_of_candidates
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
 from macroscope.criticize.run import implied_config, profile_collections
@@ -167,6 +168,18 @@ def test_single_texts_are_refused_at_once(tmp_path):
         profile, profiles = profile_collections([reference], [candidate])
         with pytest.raises(MacroscopeError, match=f"{name}: 1 text; give at least 2"):
             choose(profile, profiles, [])
+
+
+def test_transcripts_without_the_speaker_say_so(tmp_path):
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for name in "ab":
+        (folder / f"{name}.txt").write_text("Anna: How are you?\nBen: Well.\nAnna: And Eve?\nBen: Fine.\n")
+    given = GivenFields(dialogue="user")
+    profile, _ = profile_collections([folder], [], given)
+    with pytest.raises(MacroscopeError, match=r"at least 2; left out: record without a turn of user \(2\)$"):
+        choose(profile, [], [])
+    assert profile_collections([folder], [], replace(given, dialogue="Ben"))[0].documents == 2
 
 
 def test_an_empty_file_is_named(tmp_path):

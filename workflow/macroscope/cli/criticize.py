@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 5
 """Largest number of collections that have a column each in the profile."""
+_LONGEST_CELL = 60
+"""Largest number of characters of a cell of the profile's table; longer ones are lines below it."""
 _SHORT_PROPERTIES = (
     *("documents", "words", "language", "left out"),
     *("differs from the reference in", "openings of the reference", "copies of real texts"),
@@ -160,17 +162,22 @@ def print_profile(table: "pd.DataFrame", first: Sequence[str], then: Sequence[st
 
 
 def _as_text(table: "pd.DataFrame") -> str:
-    """Return the profiles as text: a column per collection, or a row per collection with few properties."""
+    """Return the profiles as text: a column per collection, or a row per collection with few properties; long cells."""
     import pandas as pd
 
     from macroscope.criticize.profile_table import drop_empty_rows
+    from macroscope.phrases import group_names, list_names
 
+    long = [name for name, cells in table.iterrows() if cells.str.len().max() > _LONGEST_CELL]
+    grouped = {name: group_names(table.loc[name].to_dict()) for name in long}
+    lines = [f"{name}, {list_names(of)}: {cell}" for name, cells in grouped.items() for cell, of in cells.items()]
+    table = table.drop(long)
     if table.shape[1] > _MOST_COLUMNS:
         table = table.loc[[name for name in _SHORT_PROPERTIES if name in table.index]].T
     else:
         table = drop_empty_rows(table)
     with pd.option_context("display.unicode.east_asian_width", True):
-        return table.to_string(max_colwidth=None)
+        return "\n".join([table.to_string(max_colwidth=None), *lines])
 
 
 def _print_choice(choice: "Choice", compared: dict[str, int]) -> None:

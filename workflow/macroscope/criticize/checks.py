@@ -151,7 +151,10 @@ def _unfit_name(reference: Profile, texts: Profile) -> Facts | None:
 def _pairs_by_place(reference: Profile, texts: Profile) -> Facts | None:
     number = count_pairs_by_place(reference, texts)
     is_copy = set(texts.texts) <= set(reference.texts)  # which matters more
-    return {"number": number} if number and not is_copy else None
+    remedy = "call the file by another name, or put the files of one folder into a folder inside it"
+    if set(texts.files) <= set(reference.files):
+        remedy = "put the real texts into a file of another name"
+    return {"number": number, "remedy": remedy} if number and not is_copy else None
 
 
 def _typesetting(reference: Profile, texts: Profile, can_straighten: bool) -> Facts | None:
@@ -310,8 +313,7 @@ TEXTS = (
         "candidates",
         _pairs_by_place,
         "{number:text} {of} {number:is|are} paired with real texts by {number:its file name and line|their file names"
-        " and lines}, as if both continued one prompt. If they do not, call the file by another name, or put the files"
-        " of one folder into a folder inside it.",
+        " and lines}, as if both continued one prompt. If they do not, {remedy}.",
     ),
     Check(
         "typesetting",

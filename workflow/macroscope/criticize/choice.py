@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from macroscope.criticize.inputs import CORPUS
 from macroscope.criticize.profile import Profile
+from macroscope.criticize.reading import describe_dropped
 from macroscope.critics import GivenOptions, critics, model_options, options_for_texts, parse_options_for_texts
 from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.critics.language_fit import LanguageFit, language_fit
@@ -167,17 +168,19 @@ def choose(
         If a collection has too few texts, or a requested critic cannot judge them.
     """
     for profile in (reference, *candidates):
+        dropped = describe_dropped(profile.counts)
+        further = "".join(f"; {each}" for each in (f"left out: {dropped}" if dropped else "", *profile.remarks) if each)
         if not profile.documents:
             raise MacroscopeError(
-                f"{profile.name}: no texts in {', '.join(map(str, profile.files))}; give at least {_FEWEST_TEXTS}"
-                f"{''.join(f'. {remark}' for remark in profile.remarks)}"
+                f"{profile.name}: no texts in {', '.join(map(str, profile.files))}; give at least"
+                f" {_FEWEST_TEXTS}{further}"
             )
         if profile.documents < _FEWEST_TEXTS:
             alone = "" if profile is reference else ". Of a single text, `macroscope sentences` scores each sentence"
             raise MacroscopeError(
                 f"{profile.name}: {format_count(profile.documents, 'text')}; give at least {_FEWEST_TEXTS} in each"
                 f" collection, and {FEWEST_DOCUMENTS} for a verdict: a single text allows no confidence interval and no"
-                f" test{alone}{''.join(f'. {remark}' for remark in profile.remarks)}"
+                f" test{alone}{further}"
             )
     chosen, limits, gaps = list[str](), list[str](), list[Gap]()
     kept = find_kept(reference.files)

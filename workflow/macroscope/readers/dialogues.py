@@ -21,11 +21,12 @@ _MOST_NAMED = 5
 
 def with_turns(fmt: Format, whose: str) -> Format:
     """Return a format whose texts are the turns of a speaker, or of all: `WHOLE`."""
+    missing = f"record without a turn{'' if whose == WHOLE else f' of {whose}'}"
 
     def answers(record: Fields) -> Iterator[Answer]:
         for answer in fmt.answers(record):
             turns = [each.text for each in _turns_of(answer) if whose.casefold() in (WHOLE, each.speaker.casefold())]
-            left_out = answer.left_out or ("" if turns else f"record without a turn of {whose}")
+            left_out = answer.left_out or ("" if turns else missing)
             fields = {**answer.fields, "sections": turns} if turns else answer.fields
             yield replace(answer, text=None, prompt=None, fields=fields, left_out=left_out)
 

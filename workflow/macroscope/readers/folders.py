@@ -52,7 +52,12 @@ def find_layouts(paths: Sequence[Path], selection: Selection, provenance: Proven
 def _layout(path: Path, selection: Selection) -> Layout:
     """Return the layout of a file outside of a folder; if it is a text, a remark says that it may be several."""
     layout = examine(path, selection)
-    if layout.rows.unit or layout.remarks or without_suffix(path.name).endswith(SUBTITLE_SUFFIXES):
+    if (
+        layout.rows.unit
+        or layout.remarks
+        or selection.dialogue
+        or without_suffix(path.name).endswith(SUBTITLE_SUFFIXES)
+    ):
         return layout
     with suppress(MacroscopeError):  # reading raises it, too
         if lines := describe_lines(path):
@@ -94,7 +99,7 @@ def _layouts_of_folder(
 def _describe_lines(folder: Path, texts: Sequence[Path], selection: Selection) -> list[str]:
     """Return a remark if the text files of a folder may hold several texts each."""
     plain = [file for file in texts if without_suffix(file.name).endswith(".txt")]
-    if selection.separator is not None or not plain:
+    if selection.separator is not None or selection.dialogue or not plain:
         return []
     with suppress(MacroscopeError):  # reading raises it, too
         return [said] if (said := describe_lines_of_folder(folder, plain)) else []
