@@ -9,6 +9,8 @@ import pytest
 import macroscope
 from macroscope.criticize.inputs import GivenFields
 from macroscope.criticize.kept_reference import build_reference
+from macroscope.critics import critics as critics_of_all
+from macroscope.document_keys import pseudonym_of_id
 from macroscope.engine.redaction import Passages, read_strings
 from macroscope.ranking.rank import PART as RANK
 from macroscope.sentences.table import PART as SENTENCES
@@ -113,6 +115,35 @@ def test_no_file_of_a_kept_reference_holds_five_words_of_a_text(texts, tmp_path)
     assert len(files) > 50
     assert [file for file in files if passages.find(file) is not None] == []
     assert passages.find(real) is not None
+
+
+def test_a_private_reference_holds_no_word_that_few_texts_have(texts, tmp_path):
+    path, real = tmp_path / "private.reference", tmp_path / "real.jsonl"
+    stories = [json.loads(line) for line in (texts / "real.jsonl").read_text().splitlines()]
+    rare = [f"Quor{first}{second}ix" for first in "aeiou" for second in "bdfgl"]
+    for number, story in enumerate(stories):
+        name = rare[number // 2]  # of two stories
+        story["sections"][0]["text"] += f" {name} saw the {name.lower()[::-1]} of {name}."
+        story["sections"][1]["title"] = f"{name} at work" if number < 4 else "work"
+        story["label"] = name if number < 4 else "story"
+    real.write_text("".join(json.dumps(story) + "\n" for story in stories))
+    critics = [name for name in CRITICS if critics_of_all()[name].data.kept_words is not None]
+    assert critics == ["coherence", "coreference", "tendencies", "topics"]
+    given = GivenFields(label="label")
+    kept = build_reference([real], path, given, critics, {name: {} for name in critics}, cores="2", private=3)
+    assert kept.header["critics"] == critics
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "files")
+    forbidden = [word for name in rare for word in (name.casefold(), name.casefold()[::-1])]
+    forbidden += [pseudonym_of_id(story["id"]).partition(":")[2] for story in stories]
+    for file in (file for file in (tmp_path / "files").rglob("*") if file.is_file()):
+        said = " ".join(read_strings(file)).casefold()
+        assert [word for word in forbidden if word in said] == [], file
+    counted = tmp_path / "files" / RUN / "critics/tendencies/reference/latents/control.parquet"
+    assert " carried " in " ".join(read_strings(counted))
+    judged = macroscope.compare(path, texts / "mine.jsonl", critics=critics, progress=False).statistics
+    assert judged.set_index("statistic").loc["tvd_sup", "value"].notna().any()
+    assert judged.set_index("statistic").loc["tvd_half_l1", "value"].isna().any()
 
 
 def test_a_run_without_texts_leaves_no_words_titles_and_ids(texts, tmp_path, command):

@@ -10,6 +10,8 @@ OPENING_WORDS = 8
 OPENING_CHARACTERS = 80
 _PROMPT_KEY = re.compile(r"(prompt:[0-9a-f]{32})(?: |$)")
 _NUMBER = re.compile(r" \((?:sample|passage) \d+\)$")
+RARE_WORD = "rare:"
+"""Beginning of what stands in the place of a rare word."""
 _PSEUDONYM = re.compile(r"(?:prompt:[0-9a-f]{32} ?)?(?:text|opening):[0-9a-f]{32}")
 
 
@@ -66,20 +68,29 @@ def split_key(key: str) -> tuple[str, str]:
     return (match[1], key[match.end() :]) if match else ("", key)
 
 
-def pseudonym_of_id(identifier: str) -> str:
-    """Return a pseudonym of an id, with the number of the sample or passage; that of a pseudonym is itself."""
-    if is_pseudonym(identifier):
+def pseudonym_of_id(identifier: str, salt: bytes = b"") -> str:
+    """Return a pseudonym of an id, with the number of the sample or passage; that of a pseudonym is itself.
+
+    With a salt, nobody without it can tell which id a pseudonym has.
+    """
+    if is_pseudonym(identifier) and not salt:
         return identifier
     shared = shared_id(identifier)
-    return _hashed("text", shared) + identifier[len(shared) :]
+    return _hashed("text", shared, salt) + identifier[len(shared) :]
 
 
-def pseudonym_of_key(key: str) -> str:
-    """Return a key of `key_of_text` with a pseudonym of the first words; that of a pseudonym is itself."""
+def pseudonym_of_key(key: str, salt: bytes = b"") -> str:
+    """Return a key of `key_of_text` with a pseudonym of the first words, and with a salt of the prompt, too."""
     prompt, first_words = split_key(key)
-    if not first_words or is_pseudonym(key):
-        return key
-    return f"{prompt} {_hashed('opening', first_words)}".lstrip()
+    if salt and prompt:
+        prompt = _hashed("prompt", prompt, salt)
+    if first_words and (salt or not is_pseudonym(key)):
+        first_words = _hashed("opening", first_words, salt)
+    return f"{prompt} {first_words}".strip()
+
+
+def pseudonym_of_word(word: str, salt: bytes) -> str:
+    return f"{RARE_WORD}{blake2b(word.encode('utf-8', 'surrogatepass'), digest_size=6, key=salt).hexdigest()}"
 
 
 def is_pseudonym(value: str) -> bool:
@@ -87,5 +98,5 @@ def is_pseudonym(value: str) -> bool:
     return _PSEUDONYM.match(value) is not None
 
 
-def _hashed(kind: str, value: str) -> str:
-    return f"{kind}:{blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
+def _hashed(kind: str, value: str, salt: bytes = b"") -> str:
+    return f"{kind}:{blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=16, key=salt).hexdigest()}"

@@ -1,6 +1,7 @@
 """Files without texts: what is gone, what stays, and the search that shows it."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow as pa
@@ -8,15 +9,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
-from macroscope.engine.redaction import Passages, redact
+from macroscope.engine.redaction import Passages, Rules, redact, redact_document
 from macroscope.statistics.document_groups import group_labels
 
 TEXT = "The miller's daughter walked slowly down to the frozen river and looked for her brother."
 PASSAGES = Passages([TEXT])
 
 
-def redacted(tmp_path, name):
-    redact(tmp_path / name, tmp_path / "shared" / name)
+def redacted(tmp_path, name, rules=Rules()):  # noqa: B008
+    redact(tmp_path / name, tmp_path / "shared" / name, rules)
     return tmp_path / "shared" / name
 
 
@@ -99,3 +100,33 @@ def test_the_search_finds_five_words_whatever_their_marks_and_case(tmp_path, nam
     (tmp_path / name).write_text(said.replace("\\n", " ") if name != "x.json" else said)
     assert Passages(["He looked for her brother and sighed."]).find(tmp_path / name) == "looked for her brother and"
     assert Passages(["He looked for his sister and sighed."]).find(tmp_path / name) is None
+
+
+PRIVATE = Rules(frozenset(("label",)), frozenset(("word", "words", "type")), frozenset(("river", "label:tale")), b"s")
+
+
+def test_words_that_few_texts_have_become_pseudonyms_with_a_salt(tmp_path):
+    (tmp_path / "words.csv").write_text("word,share\nmiller,1\nriver,2\nmiller river (41%);,3\n")
+    (tmp_path / "e.json").write_text(json.dumps({"words": ["river", "miller"], "size": 2}))
+    counts = pa.array([[{"type": "miller", "count": 1}, {"type": "river", "count": 2}]])
+    pq.write_table(pa.table({"block_counts": counts}), tmp_path / "x.parquet")
+    _, first, second, third = redacted(tmp_path, "words.csv", PRIVATE).read_text().splitlines()
+    said = json.loads(redacted(tmp_path, "e.json", PRIVATE).read_text())
+    pseudonym = said["words"][1]
+    assert pseudonym.startswith("rare:")
+    assert {first, second, third} == {f"{pseudonym},1", "river,2", f"{pseudonym} river (41%);,3"}
+    assert said == {"words": ["river", pseudonym], "size": 2}
+    (row,) = pq.read_table(redacted(tmp_path, "x.parquet", PRIVATE)).to_pylist()
+    assert {entry["type"]: entry["count"] for entry in row["block_counts"]} == {pseudonym: 1, "river": 2}
+    again = redacted(tmp_path, "e.json", replace(PRIVATE, salt=b"t"))
+    assert json.loads(again.read_text())["words"][1] not in ("miller", pseudonym)
+
+
+@pytest.mark.parametrize(("label", "kept"), [("tale", "tale"), ("letter", None)])
+def test_with_a_salt_documents_pair_with_no_others_and_lose_rare_labels(label, kept):
+    real = replace(document("a", TEXT, "Tell a tale of a river."), label=label)
+    hidden, salted = redact_document(real), redact_document(real, PRIVATE)
+    assert salted.label == kept
+    assert salted.id != hidden.id
+    assert salted.opening != hidden.opening
+    assert redact_document(real, PRIVATE) == salted

@@ -42,6 +42,15 @@ def build(
             " the file.",
         ),
     ] = False,
+    private: Annotated[
+        int,
+        typer.Option(
+            metavar="K",
+            min=0,
+            help="Leave out the words, titles and labels that fewer than K texts have, digests of texts and ids, and"
+            " critics that keep something of each text.",
+        ),
+    ] = 0,
     by: By = None,
     seed: Seed = 1,
     cores: Cores = "all",
@@ -71,6 +80,7 @@ def build(
         with_words=with_words,
         about=about,
         parts=[RANK, SENTENCES],
+        private=private,
     )
     _print(kept, json)
 

@@ -6,6 +6,7 @@ texts alone made. The real texts themselves stand in for the candidate in that p
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -17,11 +18,12 @@ from macroscope.criticize.choice import choose
 from macroscope.criticize.inputs import CORPUS, GivenFields, make_reference
 from macroscope.criticize.kept_profile import read_profile, strip_profile
 from macroscope.criticize.learned_parts import LearnedPart, Settings, save_parts
+from macroscope.criticize.privacy import NOT_PRIVATE, make_private_rules
 from macroscope.criticize.profile import choose_language
-from macroscope.critics import GivenOptions, critics
+from macroscope.critics import GivenOptions, critics, get_critic
 from macroscope.documents import Provenance
 from macroscope.engine.kept_references import KeptReference, is_kept, outputs_for, read_kept, write_kept
-from macroscope.engine.redaction import Passages
+from macroscope.engine.redaction import Passages, Rules
 from macroscope.engine.run import run_plan
 from macroscope.engine.tasks import Machine, find_tasks, steps_of
 from macroscope.errors import MacroscopeError, UsageError
@@ -31,6 +33,9 @@ from macroscope.plan import Plan
 from macroscope.readers.reading import KEPT_SUFFIX, read_user_documents
 
 _STAND_IN = "candidate"
+_PRIVATE = (
+    "words, titles and labels of fewer than {fewest} texts are left out, and so are digests of texts, ids and prompts"
+)
 _WITHOUT_WORDS = "it compares real texts word by word, and the kept reference is without their words (--with-words)"
 
 
@@ -48,6 +53,7 @@ def build_reference(
     with_words: bool = False,
     about: Mapping[str, str] | None = None,
     parts: Sequence[LearnedPart[Any]] = (),
+    private: int = 0,
 ) -> KeptReference:
     """Run the jobs of real texts, and write what they made to a file without the texts.
 
@@ -65,6 +71,8 @@ def build_reference(
         What users should know: licence, citation and the like.
     parts
         Parts of commands without a run.
+    private
+        Number of texts below which nothing is kept that they have in common; 0 for all.
 
     Raises
     ------
@@ -73,18 +81,22 @@ def build_reference(
     """
     if output.suffix != KEPT_SUFFIX:
         raise UsageError(f"{output}: a kept reference is recognized by its name; give one that ends with {KEPT_SUFFIX}")
+    if private and with_words:
+        raise UsageError("--private and --with-words exclude each other; give one of them")
     if any(map(is_kept, files)):
         raise MacroscopeError(f"{next(filter(is_kept, files))}: a kept reference is without its texts; give the texts")
     profile, _ = run.profile_collections(files, [], given)
     chosen_language = choose_language(profile.languages, language)
     choice = choose(profile, [], requested, chosen_language, options)
-    word_by_word = [name for name in choice.critics if critics()[name].data.keeps_words]
-    left_out = [] if with_words else word_by_word
+    left_out = _leave_out(choice.critics, with_words, private)
     choice = replace(choice, critics=[name for name in choice.critics if name not in left_out])
     if not choice.critics:
-        raise MacroscopeError(f"nothing is left to keep: {', '.join(left_out)} compares words; give other critics")
+        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
+        raise MacroscopeError(f"nothing is left to keep ({why}); give other critics")
     stand_in = replace(profile, name=_STAND_IN)
     config = run.implied_config(profile, [stand_in], choice, seed, chosen_language)
+    rare_titles = config["corpora"][CORPUS]["filters"]["rare_titles"]
+    rare_titles["min_count"] = max(rare_titles["min_count"], private)
     with TemporaryDirectory(prefix="macroscope-") as name:
         folder = Path(name).resolve()
         number = run.count_cores(cores)
@@ -94,24 +106,46 @@ def build_reference(
         real = [*read_user_documents(texts.files, Provenance(CORPUS), 0, 0, texts.selection)]
         made = [name for name in choice.critics if name not in missing]
         with device_for_jobs(device):
-            usable = [part for part in parts if part.critic in ("", *made)]
-            of_commands, missing_parts = save_parts(usable, real, Settings(chosen_language, seed, options), folder)
+            settings = Settings(chosen_language, seed, options)
+            of_commands, missing_parts = save_parts(parts, real, settings, made, folder)
+        rules = make_private_rules(real, chosen_language, private) if private else Rules()
         description = {
             "macroscope": __version__,
             "critics": made,
-            "left_out": dict.fromkeys(left_out, _WITHOUT_WORDS) | missing | missing_parts,
+            "left_out": left_out | missing | missing_parts,
             "language": chosen_language,
             "seed": seed,
             "about": dict(about or {}),
             "corpus": {name: value for name, value in config["corpora"][CORPUS].items() if name != "files"},
             "control": config["systems"].get(CONTROL),
-            "profile": strip_profile(profile),
+            "profile": strip_profile(profile, private, rules.salt),
+            **({"private": private} if private else {}),
         }
         passages = Passages(document.text for document in real)
         outputs = {**_outputs(plan), **of_commands}
-        latents = {plan.critics.place("latents", name, corpus=CORPUS, system=CONTROL) for name in word_by_word}
-        write_kept(output, folder, outputs, description, passages, latents & outputs.keys(), given.label is not None)
+        write_kept(
+            output, folder, outputs, description, passages, partial(_choose_rules, plan, made, rules, given.label)
+        )
     return read_kept(output)
+
+
+def _leave_out(names: Sequence[str], with_words: bool, private: int) -> dict[str, str]:
+    """Return critic -> why a kept reference lacks it."""
+    declared = {name: critics()[name].data for name in names}
+    if private:
+        return {name: NOT_PRIVATE for name, critic in declared.items() if critic.kept_words is None}
+    return {name: _WITHOUT_WORDS for name, critic in declared.items() if critic.keeps_words and not with_words}
+
+
+def _choose_rules(plan: Plan, names: Sequence[str], rules: Rules, label: str | None, output: str) -> Rules:
+    """Return the rules of the redaction of an output of a run."""
+    for name in names:
+        critic = get_critic(name).data
+        if critic.keeps_words and output == plan.critics.place("latents", name, corpus=CORPUS, system=CONTROL):
+            return replace(rules, keep=frozenset(("text", "opening")))
+        if f"/{name}/" in output:
+            return replace(rules, words=frozenset(critic.kept_words or ()))
+    return replace(rules, keep=frozenset(("label",) if label is not None else ()))
 
 
 def _outputs(plan: Plan) -> dict[str, Sequence[str]]:
@@ -133,18 +167,21 @@ def describe_reference(kept: KeptReference) -> dict[str, str]:
         ),
         "left out": "; ".join(f"{name}: {why}" for name, why in header["left_out"].items()) or "none",
         "seed": str(header["seed"]),
-        "reveals": "; ".join(_list_revealed(header["critics"], header["corpus"].get("fields", {}).get("label"))),
+        **({"private": _PRIVATE.format(fewest=private)} if (private := header.get("private")) else {}),
+        "reveals": "; ".join(_list_revealed(header)),
         **header["about"],
         "macroscope": header["macroscope"],
         "digest": kept.digest,
     }
 
 
-def _list_revealed(names: Sequence[str], label: str | None) -> list[str]:
+def _list_revealed(header: Mapping[str, Any]) -> list[str]:
     """Return what a kept reference shows of its texts, of all critics and of each."""
-    plugins = critics()
+    plugins, label = critics(), header["corpus"].get("fields", {}).get("label")
     by_critic = [
-        f"{name}: {plugins[name].data.reveals}" for name in names if name in plugins and plugins[name].data.reveals
+        f"{name}: {plugins[name].data.reveals}"
+        for name in header["critics"]
+        if name in plugins and plugins[name].data.reveals
     ]
-    labels = [f"labels of the texts: {label}"] if label else []
-    return ["lengths and languages; whether a text, an id or a prompt that you know is among them", *labels, *by_critic]
+    digests = "" if header.get("private") else "; whether a text, an id or a prompt that you know is among them"
+    return [f"lengths and languages{digests}", *([f"labels of the texts: {label}"] if label else []), *by_critic]

@@ -5,7 +5,7 @@ real texts or reads it from a kept reference. So its numbers are those that the 
 """
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -81,9 +81,18 @@ class LearnedPart(Generic[T]):
 
 
 def save_parts(
-    parts: Iterable[LearnedPart[Any]], real: Sequence[Document], settings: Settings, folder: Path
+    parts: Iterable[LearnedPart[Any]],
+    real: Sequence[Document],
+    settings: Settings,
+    critics: Collection[str],
+    folder: Path,
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Learn parts and write them into the folder of a run.
+
+    Parameters
+    ----------
+    critics
+        Critics of the kept reference.
 
     Returns
     -------
@@ -95,6 +104,8 @@ def save_parts(
     outputs, left_out = dict[str, list[str]](), dict[str, str]()
     for part in parts:
         try:
+            if part.critic and part.critic not in critics:
+                raise MacroscopeError(f"it needs the critic '{part.critic}'")
             learned = part.learn(real, settings)
         except MacroscopeError as error:
             left_out[part.command] = str(error)

@@ -147,15 +147,15 @@ class KeptSurroundings:
     by_window: dict[int, Surroundings]
 
 
-def keep_surroundings(texts: Sequence[Excerpt]) -> KeptSurroundings:
-    """Count what surrounds texts, without what few texts have, and without features of several words."""
+def keep_surroundings(texts: Sequence[Excerpt], fewest: int = 1) -> KeptSurroundings:
+    """Count what surrounds texts, without what few texts have (`fewest` too), and without features of several words."""
     by_window = {}
     for window in _WINDOWS:
         counted = _surroundings(texts, window)
         shared = [
             entry
             for entry in counted.counts
-            if entry[1] > ALMOST_NONE * len(texts) and len(entry[0][1].split()) <= _MOST_WORDS_KEPT
+            if entry[1] > max(ALMOST_NONE * len(texts), fewest - 1) and len(entry[0][1].split()) <= _MOST_WORDS_KEPT
         ]
         by_window[window] = replace(counted, counts=shared)
     return KeptSurroundings(_median_length(texts), by_window)

@@ -190,6 +190,9 @@ class Critic:
         Typer, in a module without heavy imports. "" if it adds none.
     keeps_words
         Whether its latents hold the words of texts in their order, in the column `text`.
+    kept_words
+        Names of the columns and keys with words of texts in its outputs; None if its outputs tell more of single texts
+        than numbers, words and classes of words, so that private kept references lack it.
     reveals
         What a kept reference shows of the texts by what it holds of this critic, for its users.
     """
@@ -220,6 +223,7 @@ class Critic:
     extras: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""
     keeps_words: bool = False
+    kept_words: tuple[str, ...] | None = None
     reveals: str = ""
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from macroscope.engine.redaction import Passages, redact
+from macroscope.engine.redaction import Passages, Rules, redact
 from macroscope.engine.tasks import Task
 from macroscope.errors import MacroscopeError, no_such_file
 from macroscope.files import atomic, parse_json, to_json
@@ -173,8 +173,7 @@ def write_kept(
     outputs: Mapping[str, Sequence[str]],
     about: Mapping[str, Any],
     passages: Passages,
-    with_words: Collection[str] = (),
-    keeps_labels: bool = False,
+    rules_of: Callable[[str], Rules] = lambda output: Rules(),
 ) -> None:
     """Write a kept reference.
 
@@ -188,10 +187,8 @@ def write_kept(
         What else its description says.
     passages
         Passages of the texts, none of which may be in it.
-    with_words
-        Outputs that keep the words of the texts.
-    keeps_labels
-        Whether the labels of the texts are kept.
+    rules_of
+        Function of an output that returns the rules of its redaction.
 
     Raises
     ------
@@ -200,12 +197,11 @@ def write_kept(
     """
     with TemporaryDirectory() as scratch, atomic(path) as temporary:
         for output in outputs:
-            columns = ("text", "opening") if output in with_words else ("label",) if keeps_labels else ()
-            redact(folder / output, Path(scratch) / output, columns)
+            redact(folder / output, Path(scratch) / output, rules_of(output))
         (Path(scratch) / _HEADER).write_text(to_json({"format": FORMAT, **about, "outputs": outputs}), encoding="utf-8")
         files = sorted(file for file in Path(scratch).rglob("*") if file.is_file())
         for file in files:
-            shows_words = str(file.relative_to(scratch)) in with_words
+            shows_words = "text" in rules_of(str(file.relative_to(scratch))).keep
             if not shows_words and (passage := passages.find(file)) is not None:
                 raise MacroscopeError(
                     f"{file.relative_to(scratch)}: it would hold words of the texts ({passage!r}); leave its critic out"

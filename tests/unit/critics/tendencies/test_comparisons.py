@@ -1,6 +1,7 @@
 """From documents to rows of statistics: blocks, vocabularies, growth."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -265,3 +266,19 @@ def test_the_share_of_stop_words_is_undefined_without_a_list(tmp_path):
     assert of_stop_words[["value", "ci_low", "p_value"]].isna().all(axis=None)
     assert rows.loc[["length_mean_difference", "symbol_share_mean_difference"], "value"].notna().all()
     assert latents.read_document_features(tmp_path / "a.parquet", None).numbers.shape == (30, len(latents.PER_TEXT))
+
+
+def test_without_the_rare_words_of_the_reference_the_distance_that_needs_them_is_missing(tmp_path):
+    rng = np.random.default_rng(3)
+    real, mine = (collection(tmp_path, name, random_texts(rng, 30)) for name in ("real", "mine"))
+    is_rare = (real.counts > 0).sum(axis=0).A1 < 3
+    private = replace(real, types=real.types.where(~is_rare, "rare:" + real.types))
+    resampling = Resampling(100, 199, 0.95, 1)
+    rows = [comparison.compare(each, mine, OPTIONS, resampling).rows.set_index("statistic") for each in (real, private)]
+    assert 0 < is_rare.sum() < len(is_rare)
+    assert np.isfinite(rows[0].loc["tvd_half_l1", "value"])
+    assert np.isnan(rows[1].loc["tvd_half_l1", "value"])
+    assert rows[1].loc["tvd_half_l1", "reason"] == "the kept reference is without its rare words"
+    others = [name for name in rows[0].index if name.startswith(("length", "tvd_sup", "heaps", "vocabulary_size_d"))]
+    values = [table.loc[others, "value"].to_numpy() for table in rows]
+    np.testing.assert_array_equal(*values)

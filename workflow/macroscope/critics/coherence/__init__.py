@@ -14,6 +14,7 @@ CRITIC = Critic(
     options="options:CoherenceOptions",
     extras={"models": ""},
     # A small encoder on the first tokens of a section: trains in a few minutes on a laptop.
+    kept_words=(),
     reveals="the titles of sections that recur, and the kinds of sections of each text in their order",
     criticize={
         "encoder": "minilm",

@@ -16,6 +16,7 @@ _COURSE = Course("scoring:follow", "mentions of persons", 10, {"new_persons": _N
 
 CRITIC = Critic(
     options="options:CoreferenceOptions",
+    kept_words=(),
     reveals="the pronouns of each text in their order, and where they stand",
     criticize={},
     # The chains of a third of the texts teach nearly as much: detectability of 200 texts, 61 to 74 % where a split has

@@ -17,6 +17,7 @@ _COURSE = Course(
 
 CRITIC = Critic(
     options="options:TendenciesOptions",
+    kept_words=("type", "word"),
     reveals="the words of each text, names among them, with their numbers and without their order",
     criticize={},
     language_needs={"list of stop words": "the share of stop words is undefined"},

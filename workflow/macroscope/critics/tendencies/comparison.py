@@ -18,6 +18,7 @@ from macroscope.critics.tendencies.latents import (
     read_token_counts,
 )
 from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.document_keys import RARE_WORD
 from macroscope.documents import Collection
 from macroscope.options import Resampling
 from macroscope.statistics.columns import compare_numbers, mean_interval
@@ -26,9 +27,11 @@ from macroscope.statistics.document_features import Array
 from macroscope.statistics.document_groups import KEYS, group_labels, paired_groups
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
-from macroscope.statistics.tidy import Estimate, rows_table
+from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table
 
 _SAME_DISTRIBUTION = "documents of the system and of real text come from one distribution"
+_PRIVATE = "tvd_half_l1"
+"""The statistic that needs the rare words of both sides, which a private kept reference has not."""
 STATISTICS = (
     Statistic("vocabulary_size", "types of the system in a sample of this size", sized=True),
     Statistic("vocabulary_tokens_compared"),
@@ -182,6 +185,9 @@ def compare(
     level, seed = resampling.confidence, resampling.seed
     permutation = build_block_permutation(reference, candidate)
     estimates, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed, permutation)
+    if reference.types.str.startswith(RARE_WORD).any():
+        estimates = [Estimate(_PRIVATE, UNDEFINED) if each.statistic == _PRIVATE else each for each in estimates]
+        null[_PRIVATE] = np.empty(0)
     sides = (reference.texts, candidate.texts)
     for prefix in growth.TYPES:
         estimates += growth.comparison_rows(*sides, prefix, options, level, seed, permutation)
@@ -282,6 +288,8 @@ def _reason(name: str, reference: pd.DataFrame, candidate: pd.DataFrame, options
     for role, texts in (("reference", reference), ("candidate", candidate)):
         if not texts["tokens"].sum():
             return f"no text of the {role} has a token"
+    if name == _PRIVATE:
+        return "the kept reference is without its rare words"
     if name.startswith(("zipf", "tvd")):
         return "fewer than two types in a collection, or hardly any type that occurs twice"
     if name.endswith("d_reference"):

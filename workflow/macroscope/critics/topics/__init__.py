@@ -20,6 +20,7 @@ CRITIC = Critic(
     options="options:TopicsOptions",
     extras={"models": ""},
     # Few topics, so that each has many training documents: users often have hundreds of texts, not tens of thousands.
+    kept_words=("words", "topics", "first", "second"),
     reveals="the recurring words of all texts together, and the share of each topic in each text",
     criticize={"topics": 10},
     # Twice as many words as topics: those of the training texts alone are fewer, and rarer.
