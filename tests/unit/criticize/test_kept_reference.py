@@ -17,13 +17,13 @@ from macroscope.reporting.comparability import _compare_configs
 from tests.unit.criticize.texts import write_texts
 
 
-def keep(path, real):
+def keep(path, real, corpus=None):
     """Write a kept reference without outputs."""
     profile, _ = run.profile_collections([real], [])
     about = {
         "critics": ["tendencies"],
         "left_out": {"strings": "it compares real texts word by word"},
-        "corpus": {"source": "files", "split": "test"},
+        "corpus": {"source": "files", "split": "test", **(corpus or {})},
         "control": None,
         "profile": strip_profile(profile),
     }
@@ -98,13 +98,34 @@ def test_runs_with_one_reference_are_comparable_with_and_without_its_texts():
     assert list(_compare_configs("r", first, second)) == [("corpora.r.kept", "a", "b")]
 
 
+def test_a_kept_reference_has_no_texts_to_judge(kept, real):
+    with pytest.raises(MacroscopeError, match=r"stories\.reference: .* no texts to judge; give it as ⟨reference⟩"):
+        run.profile_collections([real], [kept])
+
+
+def test_numbers_of_a_run_without_texts_are_no_reference(tmp_path, real):
+    write_kept(tmp_path / "numbers.reference", tmp_path, {}, {}, Passages([]))
+    with pytest.raises(
+        MacroscopeError, match=r"numbers\.reference: numbers of a run without texts, and not a reference"
+    ):
+        run.profile_collections([tmp_path / "numbers.reference"], [real])
+
+
+def test_labels_of_another_field_are_named_before_any_job(tmp_path, real):
+    kept = keep(tmp_path / "labels.reference", real, {"fields": {"label": "label"}})
+    mine = write_texts(tmp_path / "mine.jsonl", 40, label="mill")
+    mine.write_text(mine.read_text().replace('"label"', '"genre"'))
+    with pytest.raises(MacroscopeError, match=r"it has labels of 'label'; .* build it again with ⟨by=genre⟩"):
+        run.profile_collections([kept], [mine], GivenFields(label="genre"))
+
+
 def test_a_kept_reference_needs_the_end_of_its_name(tmp_path, real):
     with pytest.raises(MacroscopeError, match=r"give one that ends with \.reference"):
         build_reference([real], tmp_path / "stories.zip", GivenFields(), [], {})
 
 
 def test_nothing_to_keep_is_said_before_any_job(tmp_path, real):
-    with pytest.raises(MacroscopeError, match=r"nothing is left to keep \(strings: it compares real texts word by word"):
+    with pytest.raises(MacroscopeError, match=r"nothing is left to keep \(strings: it compares real texts word by"):
         build_reference([real], tmp_path / "stories.reference", GivenFields(), ["strings"], {})
 
 

@@ -16,7 +16,7 @@ from macroscope.options import KEPT_NAMES, fit_for_paths
 from macroscope.phrases import format_count, order_by_numbers
 from macroscope.readers.containers import KNOWN_SUFFIXES
 from macroscope.readers.layout import UnknownRecords, examine, find_example, has_field
-from macroscope.readers.reading import list_models
+from macroscope.readers.reading import KEPT_SUFFIX, list_models
 from macroscope.readers.selection import FieldNames, Selection, Side
 
 log = logging.getLogger("macroscope")
@@ -152,8 +152,11 @@ def make_candidates(candidates: Sequence[Path], given: GivenFields, reference: S
     Raises
     ------
     MacroscopeError
-        If a file names no model in the field that the user gave.
+        If a file names no model in the field that the user gave, or is a kept reference.
     """
+    for path in candidates:
+        if path.name.endswith(KEPT_SUFFIX):
+            raise UsageError(f"{path}: a kept reference, which has no texts to judge; give it as ⟨reference⟩")
     names_of_fields: dict[str, str | None] = {
         "text": given.text,
         "prompt": given.prompt,

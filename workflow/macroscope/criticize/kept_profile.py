@@ -10,6 +10,7 @@ from typing import Any
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.wrappers import keep_surroundings
 from macroscope.engine.kept_references import read_kept
+from macroscope.errors import MacroscopeError
 from macroscope.files import dump_as, parse_as, to_json
 from macroscope.readers.selection import Selection
 
@@ -69,6 +70,10 @@ def _salt(value: Hashable, salt: bytes) -> int:
 def read_profile(path: Path) -> Profile:
     """Read the profile of the texts of a kept reference."""
     header = read_kept(path).header
+    if "profile" not in header:
+        raise MacroscopeError(
+            f"{path}: numbers of a run without texts, and not a reference; give a file of `macroscope reference build`"
+        )
     kept = dict(header["profile"])
     marks = Counter({(family, kind): number for family, kind, number in kept.pop(_MARKS)})
     profile = parse_as(Profile, to_json(kept).encode(), str(path))

@@ -5,6 +5,7 @@ the folder of a run. A run that is given one makes no such output: it takes thos
 rest. So its numbers are those that the texts would give.
 """
 
+import json
 import shutil
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 from macroscope.engine.redaction import Passages, Rules, redact
 from macroscope.engine.tasks import Task
 from macroscope.errors import MacroscopeError, no_such_file
-from macroscope.files import atomic, parse_json, to_json
+from macroscope.files import atomic, to_json
 from macroscope.readers.reading import KEPT_SUFFIX
 
 _HEADER = "reference.json"
@@ -127,8 +128,8 @@ def _read(path: Path, changed: int) -> KeptReference:
         content = path.read_bytes()
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
-            header = parse_json(archive.read(_HEADER), f"{path}: {_HEADER}", "")
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+            header = {**json.loads(archive.read(_HEADER))}
+    except (OSError, KeyError, ValueError, TypeError, zipfile.BadZipFile) as error:
         raise MacroscopeError(f"{path}: a damaged file, or not a kept reference ({error}); {_BUILD}") from None
     if damaged is not None:
         raise MacroscopeError(f"{path}: damaged at {damaged}; copy it again, or {_BUILD}")

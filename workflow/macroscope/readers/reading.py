@@ -134,8 +134,8 @@ def _records(paths: Sequence[Path], selection: Selection, names: FileNamer, prov
     for path in paths:
         if path.name.endswith(KEPT_SUFFIX):
             raise MacroscopeError(
-                f"{path}: a kept reference, whose texts are not there; give the texts, or use `criticize`, `compare`,"
-                " `rank` and `sentences`, which do without them"
+                f"{path}: a kept reference, whose texts are not there; give the texts, or this file alone to"
+                " `criticize`, `compare`, `rank` or `sentences`"
             )
     for layout in find_layouts(paths, selection, provenance):
         read_as[layout.described] += 1
