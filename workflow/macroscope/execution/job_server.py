@@ -251,6 +251,7 @@ def main(path: Path, modules: Sequence[str]) -> None:
         command = JobServer(listener, modules).serve()
     if command is None:
         shutil.rmtree(path.parent, ignore_errors=True)  # the process that made it may have been killed
+        os._exit(0)  # the one that waits for this one need not wait until Python has freed all libraries
     else:
         sys.argv = ["macroscope", *command]
         runpy.run_module("macroscope", run_name="__main__", alter_sys=True)
