@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import transformers.modeling_utils  # noqa: F401 - loading any model imports it: the job server does so once for all jobs
 from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer
 
