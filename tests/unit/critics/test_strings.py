@@ -217,6 +217,7 @@ def test_project_writes_lines(tmp_path):
     texts = read_texts(tmp_path / "latents.parquet")
     assert texts.texts == ["a b c d</s> </s> e"]
     assert texts.words.tolist() == [5]
+    assert texts.split == [["a", "b", "c", "d", "</s>", "e"]]  # a control token at a word has a name of its own
 
 
 def test_table_of_a_whole_comparison(tmp_path):

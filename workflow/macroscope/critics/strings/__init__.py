@@ -69,7 +69,7 @@ CRITIC = Critic(
         "words with a larger surprisal than 98 % of the words of real text",
     ),
     stages={
-        "project": Stage("latents:project", inputs="texts signature", megabytes=1000),
+        "project": Stage("latents:project", inputs="texts signature", megabytes=1000, version=2),
         "compare": Stage(
             "comparison:compare_latents",
             inputs="control_latents latents fits? system language resampling checkpoints evidence",

@@ -4,6 +4,7 @@
 (number of words, as KenLM splits them).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from macroscope.critics.latents import key_columns, latents_schema, read_latents, write_latents
 from macroscope.documents import Collection, Document
 from macroscope.natural_language.words import lower_case_words
+from macroscope.readers.templates import TOKEN
 from macroscope.statistics.document_features import JOINT, DocumentFeatures
 from macroscope.systems.ngram.model import words_of
 
@@ -56,11 +58,22 @@ class Texts:
     @property
     def split(self) -> list[list[str]]:
         """Return the words of each text, in order."""
-        return [list(words_of(text)) for text in self.texts]
+        return [split_words(text) for text in self.texts]
 
     def every_other(self, first: int) -> "Texts":
         """Return every other text, starting at number `first`."""
         return Texts(self.ids[first::2], self.openings[first::2], self.texts[first::2], self.words[first::2])
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text as KenLM splits them; control tokens of tokenizers at a word are words of their own."""
+    words = words_of(text)
+    if TOKEN.search(text) is None:
+        return words
+    return [part for word in words for part in _AT_TOKENS.split(word) if part]
+
+
+_AT_TOKENS = re.compile(f"({TOKEN.pattern})")
 
 
 def project(texts: Collection, *, output: Path, signature: str = "") -> None:
