@@ -43,14 +43,14 @@ def say(name: str, ours: str, reference: str, ratio: float, goal: str) -> None:
     print(f"{name:34s} ours {ours:>16s}   reference {reference:>16s}   ratio {ratio:6.2f}   (goal {goal})", flush=True)
 
 
-def peak_megabytes(function: Callable[..., object], *arguments: str | int | bool) -> float:
+def peak_megabytes(function: Callable[..., object], *arguments: str | int | bool | Path) -> float:
     """Peak resident memory of a fresh interpreter that calls a benchmark's function, without its worker processes.
 
     From /proc: what `getrusage` says of a new process begins at the size of the process that started it.
     """
     script = Path(function.__code__.co_filename)
     lines = [
-        f"import sys; sys.path.insert(0, {str(script.parent)!r})",
+        f"import sys; from pathlib import {Path().__class__.__name__}; sys.path.insert(0, {str(script.parent)!r})",
         f"import {script.stem}; {script.stem}.{function.__name__}(*{arguments!r})",
         "print(open('/proc/self/status').read())",
     ]
