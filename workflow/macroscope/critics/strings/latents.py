@@ -66,7 +66,7 @@ class Texts:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text as KenLM splits them; control tokens of tokenizers at a word are words of their own."""
+    """Return the words of a text as KenLM splits them; control tokens at a word are words of their own."""
     words = words_of(text)
     if TOKEN.search(text) is None:
         return words
