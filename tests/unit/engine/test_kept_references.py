@@ -82,11 +82,11 @@ def test_damaged_and_older_files_are_refused_in_a_sentence(kept, tmp_path):
     with pytest.raises(MacroscopeError, match="written in format 0, and this version of macroscope reads 2; build"):
         find_kept([older])
     for number, content in enumerate(("{", "[1]")):
-        other = tmp_path / f"{number}.reference"
-        with zipfile.ZipFile(other, "w") as archive:
+        odd = tmp_path / f"{number}.reference"
+        with zipfile.ZipFile(odd, "w") as archive:
             archive.writestr("reference.json", content)
         with pytest.raises(MacroscopeError, match=r"a damaged file, or not a kept reference .*; build it again with"):
-            read_kept(other)
+            read_kept(odd)
     with pytest.raises(MacroscopeError, match=r"absent\.reference: no such file"):
         find_kept([tmp_path / "absent.reference"])
 
