@@ -15,7 +15,7 @@ import pandas as pd
 
 from macroscope.files import atomic, require_regular, require_replaceable
 
-NAMES = ("corpus", "system", "other", "critic", "statistic", "id")
+NAMES = ("corpus", "system", "other", "critic", "statistic", "id", "label", "feature")
 """Columns that are read as text, whatever they hold."""
 _NUMBER = r"-?[\d.,]+(?:e[+-]?\d+| × 10[⁻⁰¹²³⁴-⁹]+)?"
 _GUARDED = re.compile(rf"'*(?!{_NUMBER}(?: \[{_NUMBER}, {_NUMBER}\])?(?: \*)?\Z)(?:[=+\-@\t\r].|\s+\Z)", re.DOTALL)

@@ -80,6 +80,11 @@ def test_a_system_a_critic_and_labels_may_have_equal_names(tmp_path):
     assert "90 % [80, 95]" in lines[1]
 
 
+def test_labels_are_text_even_if_all_are_digits(tmp_path):
+    table = statistics().replace({"feature": {f"{LONG} 1": "007", f"{LONG} 2": "12", "poems": "3"}})
+    assert [*show(tmp_path, table)["c", "gpt"].table.index][:2] == ["007", "12"]
+
+
 def test_labels_that_do_not_differ_are_said(tmp_path):
     view = show(tmp_path, statistics(p_differs=0.4))["c", "gpt"]
     assert view.sentences[0].startswith("As far as this number of texts can tell")

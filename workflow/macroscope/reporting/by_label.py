@@ -17,7 +17,7 @@ from macroscope.statistics.by_label import AUC, CONTRAST, DIFFER, FEWEST, MIX, U
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.p_values import benjamini_hochberg, holm
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import read_csv
+from macroscope.tables import read_if_any
 
 _CELL = ["corpus", "system", "critic"]
 _INTERVAL = ("ci_low", "ci_high")
@@ -73,8 +73,7 @@ def label_table(statistics: pd.DataFrame, scorecard: pd.DataFrame, margin: float
 
 def read_label_table(tables: Path) -> pd.DataFrame:
     """Read the table from the folder of the tables; empty if nothing is compared by label."""
-    path = tables / FILE
-    return read_csv(path).astype({"label": str}) if path.exists() else pd.DataFrame(columns=list(COLUMNS))
+    return read_if_any(tables / FILE, COLUMNS)
 
 
 class LabelView(NamedTuple):
@@ -182,20 +181,16 @@ def _describe_contrasts(rows: pd.DataFrame, system: str, by: str) -> Iterator[st
 
 def _describe_mix(values: pd.DataFrame, by: str) -> Iterator[str]:
     """Yield a sentence about another mix of labels, and what it does to the detectability of all texts."""
-    for (critic, name), row in values.iterrows():
-        if name == MIX and row["p_value"] < SIGNIFICANT:
-            text = f"The two sides have other shares of {by} ({format_percent_inline(row['value'])} of the texts would"
-            text += (
-                " need another label), which alone may give texts away: trust the labels' numbers more than those of"
-            )
-            means = [
-                format_percent_inline(values.loc[(critic, each), "value"])
-                for each in (C2ST_AUC, WITHIN)
-                if (critic, each) in values.index
-            ]
-            example = f" (by {critic}: {means[0]}, mean of the labels {means[1]})" if len(means) == 2 else ""
-            yield f"{text} all texts{example}."
-            return
+    mixes = values[(values.index.get_level_values("statistic") == MIX) & (values["p_value"] < SIGNIFICANT)]
+    for (critic, _), row in mixes.head(1).iterrows():
+        both = [(critic, each) for each in (C2ST_AUC, WITHIN) if (critic, each) in values.index]
+        means = [format_percent_inline(values.loc[key, "value"]) for key in both]
+        example = f" (by {critic}: {means[0]}, {MEAN} {means[1]})" if len(means) == 2 else ""
+        yield (
+            f"The two sides have other shares of {by} ({format_percent_inline(row['value'])} of the texts would need"
+            " another label), which alone may give texts away: trust the labels' numbers more than those of all texts"
+            f"{example}."
+        )
 
 
 def _describe_few(rows: pd.DataFrame, values: pd.DataFrame) -> Iterator[str]:
