@@ -60,21 +60,12 @@ def read_measures(critic: str) -> dict[str, tuple[str, Reading]]:
 
 
 def find_course_gaps(statistics: pd.DataFrame, corpus: str, system: str) -> list[Gap]:
-    """Return the critics that have courses, but not of these texts, which are too short or too few: what they need."""
+    """Return the critics that have courses, but not of these texts, which are too short or too few."""
     rows = statistics[(statistics["corpus"] == corpus) & (statistics["system"] == system)]
     rows = rows[(rows["statistic"] == COURSE) & rows["value"].isna()]
-    needs = {critic: get_critic(critic).data.course for critic in rows["critic"]}
     return [
-        Gap(
-            kind=TOO_FEW,
-            corpus=corpus,
-            system=system,
-            critic=row.critic,
-            reason=f"{need.fewest} {need.pieces}",
-            explanation=row.reason,
-        )
+        Gap(kind=TOO_FEW, corpus=corpus, system=system, critic=row.critic, reason="no course", explanation=row.reason)
         for row in rows.itertuples()
-        if (need := needs[row.critic]) is not None
     ]
 
 
@@ -82,7 +73,8 @@ def describe_short_texts(statistics: pd.DataFrame, pairs: Iterable[tuple[str, st
     """Return a sentence about the systems without a course by any critic, with what a text needs; none without any."""
     followed = set(course_table(statistics)[["corpus", "system"]].itertuples(index=False, name=None))
     gaps = [gap for pair in pairs if pair not in followed for gap in find_course_gaps(statistics, *pair)]
-    needs = group_names({str(gap.critic): gap.reason for gap in gaps})
+    courses = {str(gap.critic): get_critic(str(gap.critic)).data.course for gap in gaps}
+    needs = group_names({name: f"{course.fewest} {course.pieces}" for name, course in courses.items() if course})
     long = " or ".join(f"{need} ({list_names(critics)})" for need, critics in needs.items())
     names = list_names([*dict.fromkeys(str(gap.system) for gap in gaps)])
     return [f"No course of the texts of {names}: too few of them, or of the real texts, have {long}."] if gaps else []

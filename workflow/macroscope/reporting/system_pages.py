@@ -172,11 +172,9 @@ def system_pages(
 def _show_course(results: Results, corpus: str, system: str, captions: Captions) -> Block | None:
     """Return the figure of the system's curves; None if no critic has any."""
     path = results.folder / "figures" / f"{course_figure(corpus, system)}.svg"
-    return (
-        Block("curves", "By tenth of the text", captions.html("course"), figure=inline_svg(path))
-        if path.exists()
-        else None
-    )
+    if not path.exists():
+        return None
+    return Block("curves", "By tenth of the text", captions.html("course"), figure=inline_svg(path))
 
 
 def describe_system(description: Description) -> str:
