@@ -13,7 +13,7 @@ from macroscope.document_keys import number_sample
 from macroscope.statistics.classifier_two_sample_test import two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
 
-from .. import cross_fitting, matched_length
+from .. import cross_fitting, matched_length, rare_titles
 from ..setting import MEAN, Case, Run, Setting
 
 WORDS = np.arange(100).astype(str)
@@ -71,6 +71,7 @@ CASE = Case(
         Setting("8 against 300", partial(simulate, n=8, m=300, numbers=3), ("c2st_auc",)),
         *matched_length.SETTINGS,
         *cross_fitting.DETECTED,
+        *rare_titles.DETECTED,
     ),
     {"c2st_auc": "means over several orders of the folds vary less than their variances say, as do paired documents"},
 )

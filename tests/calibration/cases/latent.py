@@ -9,7 +9,7 @@ from macroscope.document_keys import number_sample
 from macroscope.options import Resampling
 from macroscope.statistics.latent import compare_scores
 
-from .. import cross_fitting
+from .. import cross_fitting, rare_titles
 from ..setting import Case, Run, Setting, list_estimates
 
 FEW = Resampling(resamples=200, permutations=199)
@@ -107,6 +107,7 @@ CASE = Case(
         Setting("100 against 5 texts of each of 12 prompts", partial(prompts, n=100, m=12, texts=5), _EVERY),
         Setting("60 against 100 that are less likely", partial(simulate, n=60, m=100, rate=1.6)),
         *cross_fitting.COMPARED,
+        *rare_titles.COMPARED,
     ),
     limits={
         ("12 against 12", "latent_*"): "with a dozen skewed documents an interval holds in about 92 %",
