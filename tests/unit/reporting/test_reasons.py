@@ -80,6 +80,12 @@ def test_named_features_and_the_rest_add_up_to_the_whole(shares, words):
     assert describe_reasons(table)["c", "m", "tendencies"].startswith(words)
 
 
+def test_classes_of_a_quantity_are_named_by_it():
+    features = {"“discordant 0”": 0.5, "“strange 0”": 0.2}
+    table = reasons_table(scorecard(("m", "narrative", UNLIKE, None)), statistics({("m", "narrative"): features}), {})
+    assert table["feature"].tolist() == ["sentences out of place: class 0", "“strange 0”"]
+
+
 def test_topics_are_named_by_their_words():
     topics = pd.DataFrame({"topic": [1, 0], "words": ["river water lake fish", "king queen court throne"]})
     table = reasons_table(

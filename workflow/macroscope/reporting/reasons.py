@@ -60,15 +60,20 @@ def _unlike_cells(scorecard: pd.DataFrame) -> Iterator[tuple[Cell, str]]:
 
 
 def _name_feature(feature: str, critic: str, items: Sequence[ReportItem]) -> str:
-    """Return the name of a feature for readers; words and the like, which are in quotation marks, are their own."""
+    """Return the name of a feature for readers.
+
+    Words and the like, which are in quotation marks, are their own, but for classes of a quantity, as in "“missing 0”".
+    """
+    quantities = get_critic(critic).data.quantities
     if feature.startswith("“"):
-        return feature
+        quantity, _, number = feature.strip("“”").partition(" ")
+        return f"{quantities[quantity]}: class {number}" if quantity in quantities and number.isdigit() else feature
     if feature.startswith(TOPIC):
         tables = [item.table for item in items if item.table is not None and {"topic", "words"} <= {*item.table}]
         for topics in tables:  # none if the critic's items of the report failed
             words = topics.loc[topics["topic"].astype(str) == feature.removeprefix(TOPIC), "words"]
             return f"topic “{label_topics(words)[0]}”"
-    return readable_name(feature, get_critic(critic).data.quantities)
+    return readable_name(feature, quantities)
 
 
 def read_reasons(tables: Path) -> pd.DataFrame:
