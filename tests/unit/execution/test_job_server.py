@@ -66,10 +66,10 @@ print(built, [name for name in set(sys.modules) - before if name.startswith("num
 
 
 def test_an_early_server_runs_the_next_jobs_of_the_same_environment(tmp_path, monkeypatch):
-    with early_server(with_encoder=False), job_server(tmp_path, []) as path:
+    with early_server(), job_server(tmp_path, []) as path:
         assert macroscope("--version", folder=tmp_path, **{SERVER: path})[0] == 0
         assert not server_process._early
-    with early_server(with_encoder=False):
+    with early_server():
         early = server_process._early[0]
         monkeypatch.setenv("COLOUR", "red")
         with job_server(tmp_path, []) as path:

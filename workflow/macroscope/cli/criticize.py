@@ -83,9 +83,9 @@ def criticize(
     edited is used as it is. Exit status: 0, 5 if critics failed and are missing from the report, 1 if there is no
     report, 2 wrong usage.
     """
-    from macroscope.execution.job_server import early_server
+    from macroscope.execution.job_server import early_server, import_encoders_early
 
-    with nullcontext() if dry_run else early_server(with_encoder=not critic):
+    with nullcontext() if dry_run else early_server():
         from macroscope.criticize import run
         from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
         from macroscope.criticize.choice import choose, given_options
@@ -109,6 +109,8 @@ def criticize(
         options = given_options(critic or [], encoder)
         paths = store_standard_input([*candidate, *(reference or [])], output)
         candidate, real = paths[: len(candidate)], paths[len(candidate) :]
+        if not critic and run.may_embed(real):
+            import_encoders_early()
         profile, profiles = run.profile_collections(real, candidate, replace(given, label=by))
         if without_texts:
             profile, profiles = without_ids(profile), [without_ids(each) for each in profiles]

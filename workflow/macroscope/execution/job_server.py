@@ -312,13 +312,10 @@ class _Started:
 
 
 @contextmanager
-def early_server(with_encoder: bool) -> Iterator[None]:
-    """Start a job server for a `job_server` inside the `with` block.
-
-    While the jobs are planned, it imports what those that read a user's texts need, and perhaps an encoder.
-    """
+def early_server() -> Iterator[None]:
+    """Start a job server for a `job_server` inside the `with` block, which imports modules while jobs are planned."""
     server = _Started()
-    server.prepare([COMMANDS, _READS_TEXTS, *([_ENCODER] if with_encoder else [])])
+    server.prepare([COMMANDS, _READS_TEXTS])
     _early.append(server)
     try:
         yield
@@ -327,6 +324,12 @@ def early_server(with_encoder: bool) -> Iterator[None]:
             _early.remove(server)
             server.process.kill()
             server.end()
+
+
+def import_encoders_early() -> None:
+    """Let the early server, if there is one, import what encoders need: it takes seconds, in which it starts no job."""
+    for server in _early:
+        server.prepare([_ENCODER])
 
 
 @contextmanager
