@@ -2,7 +2,7 @@
 
 import pytest
 
-from macroscope.criticize.learned_parts import LearnedPart, Settings, save_parts
+from macroscope.criticize.learned_parts import LearnedPart, Settings, keep_parts
 from macroscope.documents import Document, Section
 from macroscope.engine.kept_references import read_kept, write_kept
 from macroscope.engine.redaction import Passages
@@ -28,7 +28,7 @@ PART = LearnedPart(
 def keep(folder, texts):
     (folder / "run").mkdir()
     real = [Document(str(n), "test", None, (Section(None, "It rained."),)) for n in range(texts)]
-    outputs, left_out = save_parts([PART], real, Settings("en"), [], folder / "run")
+    outputs, left_out = keep_parts([PART], real, Settings("en"), [], folder / "run")
     write_kept(folder / "x.reference", folder / "run", outputs, {"left_out": left_out}, Passages([]))
     return real, read_kept(folder / "x.reference")
 

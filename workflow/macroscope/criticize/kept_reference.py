@@ -17,15 +17,14 @@ from macroscope.criticize import run
 from macroscope.criticize.choice import choose
 from macroscope.criticize.inputs import CORPUS, GivenFields, make_reference
 from macroscope.criticize.kept_profile import read_profile, strip_profile
-from macroscope.criticize.learned_parts import LearnedPart, Settings, save_parts
+from macroscope.criticize.learned_parts import LearnedPart, Settings, keep_parts
 from macroscope.criticize.privacy import NOT_PRIVATE, make_private_rules
 from macroscope.criticize.profile import choose_language
-from macroscope.critics import GivenOptions, critics, get_critic
+from macroscope.critics import GivenOptions, critics
 from macroscope.documents import Provenance
-from macroscope.engine.kept_references import KeptReference, is_kept, outputs_for, read_kept, write_kept
+from macroscope.engine.kept_references import KeptReference, is_kept, read_kept, write_kept
 from macroscope.engine.redaction import Passages, Rules
 from macroscope.engine.run import run_plan
-from macroscope.engine.tasks import Machine, find_tasks, steps_of
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.execution.limits import Device, device_for_jobs
 from macroscope.options import CONTROL
@@ -97,17 +96,22 @@ def build_reference(
     config = run.implied_config(profile, [stand_in], choice, seed, chosen_language)
     rare_titles = config["corpora"][CORPUS]["filters"]["rare_titles"]
     rare_titles["min_count"] = max(rare_titles["min_count"], private)
+
+    def outputs_of(plan: Plan) -> dict[str, Sequence[str]]:
+        samples = plan.systems.samples(CORPUS, _STAND_IN)
+        return run.outputs_of(plan, lambda task: samples in task.outputs)
+
     with TemporaryDirectory(prefix="macroscope-") as name:
         folder = Path(name).resolve()
         number = run.count_cores(cores)
-        plan = run_plan(run.plan_of(config), folder, number, device, lambda plan: [*_outputs(plan)], keeps_logs=False)
+        plan = run_plan(run.plan_of(config), folder, number, device, outputs_of, keeps_logs=False)
         missing = {entry.critic: entry.explanation for entry in plan.config.failed if entry.critic}
         texts = make_reference(files, [], given)
         real = [*read_user_documents(texts.files, Provenance(CORPUS), 0, 0, texts.selection)]
         made = [name for name in choice.critics if name not in missing]
         with device_for_jobs(device):
             settings = Settings(chosen_language, seed, options)
-            of_commands, missing_parts = save_parts(parts, real, settings, made, folder)
+            of_commands, missing_parts = keep_parts(parts, real, settings, made, folder)
         rules = make_private_rules(real, chosen_language, private) if private else Rules()
         description = {
             "macroscope": __version__,
@@ -122,7 +126,7 @@ def build_reference(
             **({"private": private} if private else {}),
         }
         passages = Passages(document.text for document in real)
-        outputs = {**_outputs(plan), **of_commands}
+        outputs = {**outputs_of(plan), **of_commands}
         write_kept(
             output, folder, outputs, description, passages, partial(_choose_rules, plan, made, rules, given.label)
         )
@@ -131,28 +135,21 @@ def build_reference(
 
 def _leave_out(names: Sequence[str], with_words: bool, private: int) -> dict[str, str]:
     """Return critic -> why a kept reference lacks it."""
-    declared = {name: critics()[name].data for name in names}
+    kept = {name: critics()[name].data.kept_words for name in names}
     if private:
-        return {name: NOT_PRIVATE for name, critic in declared.items() if critic.kept_words is None}
-    return {name: _WITHOUT_WORDS for name, critic in declared.items() if critic.keeps_words and not with_words}
+        return {name: NOT_PRIVATE for name, words in kept.items() if words is None or "text" in words}
+    return {name: _WITHOUT_WORDS for name, words in kept.items() if "text" in (words or ()) and not with_words}
 
 
 def _choose_rules(plan: Plan, names: Sequence[str], rules: Rules, label: str | None, output: str) -> Rules:
     """Return the rules of the redaction of an output of a run."""
     for name in names:
-        critic = get_critic(name).data
-        if critic.keeps_words and output == plan.critics.place("latents", name, corpus=CORPUS, system=CONTROL):
-            return replace(rules, keep=frozenset(("text", "opening")))
+        words = frozenset(critics()[name].data.kept_words or ())
+        if "text" in words and output == plan.critics.place("latents", name, corpus=CORPUS, system=CONTROL):
+            return replace(rules, keep=words | {"opening"})
         if f"/{name}/" in output:
-            return replace(rules, words=frozenset(critic.kept_words or ()))
+            return replace(rules, words=words)
     return replace(rules, keep=frozenset(("label",) if label is not None else ()))
-
-
-def _outputs(plan: Plan) -> dict[str, Sequence[str]]:
-    """Return what is kept of a run with the stand-in."""
-    tasks = find_tasks(steps_of(plan), plan.targets(), Machine(1), lambda path: True)
-    samples = plan.systems.samples(CORPUS, _STAND_IN)
-    return outputs_for(tasks, lambda task: samples in task.outputs)
 
 
 def describe_reference(kept: KeptReference) -> dict[str, str]:

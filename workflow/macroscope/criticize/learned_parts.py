@@ -1,7 +1,6 @@
 """Parts of kept references for commands without a run: what each learns from the real texts alone.
 
-A command declares its part; `reference build` learns all parts and stores them, and the command learns its part from
-real texts or reads it from a kept reference. So its numbers are those that the texts give.
+`reference build` stores the part of each command, which learns it from real texts or reads it from a kept reference.
 """
 
 import tempfile
@@ -59,58 +58,40 @@ class LearnedPart(Generic[T]):
     def output(self) -> str:
         return f"{COMMANDS}/{self.command}"
 
-    def recipe(self, settings: Settings) -> list[str]:
-        return [str(self.version), *self.words(settings)]
-
     def obtain(self, real: Sequence[Document], kept: KeptReference | None, settings: Settings) -> T:
-        """Learn the part from real texts, or read it from the kept reference in their place.
-
-        Raises
-        ------
-        MacroscopeError
-            If the kept reference lacks it, or has it with other settings.
-        """
+        """Learn the part from real texts, or read it from the kept reference in their place."""
         if kept is None:
             return self.learn(real, settings)
-        if not kept.gives(self.command, self.recipe(settings), self.output):
+        if not kept.gives(self.command, [str(self.version), *self.words(settings)], self.output):
             why = kept.header["left_out"].get(self.command, "the file was built without it")
             raise MacroscopeError(f"{kept.path}: nothing for `macroscope {self.command}` ({why}); give the texts")
         with tempfile.TemporaryDirectory(prefix="macroscope-") as folder:
             kept.lay(Path(folder), [self.output])
             return self.load(Path(folder) / self.output)
 
+    def keep(self, real: Sequence[Document], settings: Settings, folder: Path) -> list[str]:
+        """Learn the part, write it into the folder of a run, and return the name of the command and its recipe."""
+        learned = self.learn(real, settings)
+        (folder / self.output).mkdir(parents=True)
+        self.save(learned, folder / self.output)
+        return [self.command, str(self.version), *self.words(settings)]
 
-def save_parts(
+
+def keep_parts(
     parts: Iterable[LearnedPart[Any]],
     real: Sequence[Document],
     settings: Settings,
     critics: Collection[str],
     folder: Path,
 ) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """Learn parts and write them into the folder of a run.
-
-    Parameters
-    ----------
-    critics
-        Critics of the kept reference.
-
-    Returns
-    -------
-    outputs
-        Path -> name of the command and recipe.
-    left_out
-        Command -> why the texts do not allow it.
-    """
+    """Keep the parts that texts and critics allow; return them by their outputs, and why the others are left out."""
     outputs, left_out = dict[str, list[str]](), dict[str, str]()
     for part in parts:
+        if part.critic and part.critic not in critics:
+            left_out[part.command] = f"it needs the critic '{part.critic}'"
+            continue
         try:
-            if part.critic and part.critic not in critics:
-                raise MacroscopeError(f"it needs the critic '{part.critic}'")
-            learned = part.learn(real, settings)
+            outputs[part.output] = part.keep(real, settings, folder)
         except MacroscopeError as error:
             left_out[part.command] = str(error)
-            continue
-        (folder / part.output).mkdir(parents=True)
-        part.save(learned, folder / part.output)
-        outputs[part.output] = [part.command, *part.recipe(settings)]
     return outputs, left_out

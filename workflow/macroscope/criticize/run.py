@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +25,7 @@ from macroscope.documents import read_documents
 from macroscope.engine.kept_references import find_kept, is_kept, outputs_for, write_kept
 from macroscope.engine.redaction import Passages
 from macroscope.engine.run import run_plan
-from macroscope.engine.tasks import Machine, find_tasks, steps_of
+from macroscope.engine.tasks import Machine, Task, find_tasks, steps_of
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.execution.limits import Device
 from macroscope.files import atomic
@@ -277,20 +277,23 @@ def criticize_without_texts(
         folder = Path(name).resolve()
         plan, number = plan_of(config), count_cores(cores)
         watcher = _watch(plan, profiles, number, folder / "logs")
-        plan = run_plan(plan, folder, number, device, lambda plan: [*_outputs(plan)], watcher, keeps_logs=False)
+        plan = run_plan(plan, folder, number, device, outputs_of, watcher, keeps_logs=False)
         files = [plan.systems.samples(CORPUS, system) for system in plan.systems.all]
         files.append(plan.corpora.documents(CORPUS))
         there = [folder / file for file in files if (folder / file).exists()]
         passages = Passages(each.text for file in there for each in read_documents(file))
         kept = output.resolve() / _KEPT
         with lock_folder(output):
-            write_kept(kept, folder, _outputs(plan), {}, passages)
+            write_kept(kept, folder, outputs_of(plan), {}, passages)
     made = plan.config.model_dump(mode="json", exclude_defaults=True) if plan.config.failed else config
     corpus = {**made["corpora"][CORPUS], "files": [str(kept)]}
     return criticize({**made, "corpora": {CORPUS: corpus}}, profiles, profile, output, cores, device)
 
 
-def _outputs(plan: Plan) -> dict[str, Sequence[str]]:
-    """Return what the stages of reporting read."""
-    tasks = find_tasks(steps_of(plan), plan.targets(), Machine(1), lambda path: True)
-    return outputs_for(tasks, lambda task: task.words[0] == "reporting")
+def _reports(task: Task) -> bool:
+    return task.words[0] == "reporting"
+
+
+def outputs_of(plan: Plan, is_later: Callable[[Task], bool] = _reports) -> dict[str, Sequence[str]]:
+    """Return the outputs of a run that some tasks read of what others make; by default, the stages of reporting."""
+    return outputs_for(find_tasks(steps_of(plan), plan.targets(), Machine(1), lambda path: True), is_later)

@@ -188,11 +188,9 @@ class Critic:
     commands
         "module:NAME" of the verbs that the critic adds to `macroscope critics`: a mapping from names to functions for
         Typer, in a module without heavy imports. "" if it adds none.
-    keeps_words
-        Whether its latents hold the words of texts in their order, in the column `text`.
     kept_words
-        Names of the columns and keys with words of texts in its outputs; None if its outputs tell more of single texts
-        than numbers, words and classes of words, so that private kept references lack it.
+        Names of the columns and keys with words of texts in its outputs; `text` has them in their order. None if the
+        outputs have more of single texts than numbers, words and classes of words, as embeddings are.
     reveals
         What a kept reference shows of the texts by what it holds of this critic, for its users.
     """
@@ -222,7 +220,6 @@ class Critic:
     course: Course | None = None
     extras: Mapping[str, str] = field(default_factory=dict)
     commands: str = ""
-    keeps_words: bool = False
     kept_words: tuple[str, ...] | None = None
     reveals: str = ""
 

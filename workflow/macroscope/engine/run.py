@@ -1,7 +1,7 @@
 """Make the files of a run on this machine, without what fails."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from macroscope.engine.kept_references import find_kept
@@ -19,7 +19,7 @@ from macroscope.plan.second_pass import without_failed
 from macroscope.plan.user_files import Digests
 from macroscope.runs.contents import remove_finished
 
-Targets = Callable[[Plan], Sequence[str]]
+Targets = Callable[[Plan], Iterable[str]]
 """Function of a plan that returns the files to make."""
 
 

@@ -56,7 +56,7 @@ CRITIC = Critic(
         ),
     },
     gives_log_q=True,
-    keeps_words=True,
+    kept_words=("text",),
     plan="options:StringsPlan",
     reveals="the texts: all words in their order",
     criticize={},
