@@ -129,7 +129,7 @@ def test_the_verdict_names_the_reading_of_the_sections_and_what_a_classifier_see
     systems = {"control": ([ORDER] * 60, 0.1, True), "blurred": ([ORDER] * 60, 0.35, True)}
     findings = write_findings(tmp_path, systems)
     table = findings.statistics
-    order = "explains the latent PPL: their order is not shown to differ"
+    order = "may explain the latent PPL: their order is not shown to differ"
     assert describe_reading(findings, "blurred").endswith(f"{order}.")
     table.loc[(table["system"] == "blurred") & (table["statistic"] == "latent_ppl"), "p_adjusted"] = 0.5
     assert not explain_by_errors(findings)["explained"].any()
@@ -143,4 +143,17 @@ def test_the_verdict_names_the_reading_of_the_sections_and_what_a_classifier_see
     assert explain_by_errors(findings)["explained"].tolist() == [False, True]
     assert f"{order}; a classifier tells them from real text in 78 % of pairs" in describe_reading(findings, "blurred")
     table.loc[(table["system"] == "blurred") & (table["statistic"] == "title_agreement_share"), "p_adjusted"] = 0.5
+    assert not explain_by_errors(findings)["explained"].any()
+
+
+def test_without_titles_a_less_sure_reading_may_explain_any_latent_ppl(tmp_path):
+    (tmp_path / "prior").mkdir()
+    findings = write_findings(tmp_path, {"control": ([ORDER] * 60, 0.1, True), "lm": ([[2, 0, 3, 1]] * 60, 0.1, False)})
+    table = findings.statistics
+    assert not explain_by_errors(findings)["explained"].any()
+    for system, margin, p_adjusted in (("control", 0.8, np.nan), ("lm", 0.6, 0.01)):
+        row = {"system": system, "statistic": "posterior_margin", "value": margin, "p_adjusted": p_adjusted}
+        table.loc[len(table)] = row
+    assert explain_by_errors(findings)["explained"].tolist() == [False, True]
+    table.loc[len(table) - 1, "value"] = 0.9  # read more surely
     assert not explain_by_errors(findings)["explained"].any()
