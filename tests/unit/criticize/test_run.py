@@ -18,7 +18,7 @@ from macroscope.criticize.folder import lock_folder, require_ours, require_outpu
 from macroscope.criticize.inputs import GivenFields, names_of_candidates
 from macroscope.criticize.profile import Profile
 from macroscope.criticize.profile_table import table_of
-from macroscope.criticize.run import implied_config, may_embed, profile_collections
+from macroscope.criticize.run import implied_config, profile_collections
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
@@ -288,12 +288,3 @@ def test_a_folder_for_results_that_is_none_is_one_sentence(tmp_path, kind, name)
         (tmp_path / name).symlink_to(name)
     with pytest.raises(MacroscopeError, match=f"{name}: (not a folder|a link that leads to no folder), and results"):
         require_output(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("kept", "expected"), [(None, True), (["topics", "clusters"], True), (["topics", "of-a-plug-in"], False)]
-)
-def test_a_kept_reference_without_sentences_needs_no_encoder(monkeypatch, kept, expected):
-    header = kept and SimpleNamespace(header={"critics": kept})
-    monkeypatch.setattr("macroscope.criticize.run.find_kept", lambda files: header)
-    assert may_embed([Path("real")]) is expected

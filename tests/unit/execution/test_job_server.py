@@ -14,7 +14,7 @@ import pytest
 
 from macroscope.execution import job_server as server_process
 from macroscope.execution.job_client import SERVER, read_status, run_on_server, submit
-from macroscope.execution.job_server import early_server, job_server
+from macroscope.execution.job_server import job_server
 from macroscope.files import REPOSITORY
 
 pytestmark = pytest.mark.slow
@@ -65,18 +65,6 @@ print(built, [name for name in set(sys.modules) - before if name.startswith("num
     assert done.stdout.split(maxsplit=1) == ["1", "[]\n"]
 
 
-def test_an_early_server_runs_the_next_jobs_of_the_same_environment(tmp_path, monkeypatch):
-    with early_server(), job_server(tmp_path, []) as path:
-        assert macroscope("--version", folder=tmp_path, **{SERVER: path})[0] == 0
-        assert not server_process._early
-    with early_server():
-        early = server_process._early[0]
-        monkeypatch.setenv("COLOUR", "red")
-        with job_server(tmp_path, []) as path:
-            assert path != str(early.path)
-    assert early.process.returncode == -signal.SIGKILL
-
-
 # ---- the loop by itself, with jobs of the test -----------------------------------------------------------------------
 
 LOOP = """
@@ -86,7 +74,7 @@ from macroscope.execution.job_server import JobServer
 with socket.socket(socket.AF_UNIX) as listener:
     listener.bind(sys.argv[1])
     listener.listen()
-    words = JobServer(listener).serve()
+    words = JobServer(listener, ["no.such.module", "wave", "numpy"]).serve()
 if words is not None:
     print(json.dumps([words, os.getcwd(), os.environ["COLOUR"], "wave" in sys.modules]), flush=True)
     exec(words[0])
@@ -100,8 +88,6 @@ def loop(tmp_path):
     path = str(tmp_path / "s")
     environment = ENVIRONMENT | {"OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen([sys.executable, "loop.py", path], cwd=tmp_path, env=environment, stdin=subprocess.PIPE)
-    process.stdin.write(b"no.such.module\nwave\nnumpy\n")
-    process.stdin.flush()
     while not os.path.exists(path):
         time.sleep(0.01)
     time.sleep(0.3)  # it imports what it was told
@@ -174,5 +160,5 @@ def test_a_socket_appears_once_it_listens(tmp_path, monkeypatch):
     monkeypatch.setattr(server_process.socket, "socket", Socket)
     serving = SimpleNamespace(serve=lambda: appeared.append(path.exists()))
     monkeypatch.setattr(server_process, "JobServer", lambda *_: serving)
-    server_process.main(path)
+    server_process.main(path, [])
     assert appeared == [False, True]

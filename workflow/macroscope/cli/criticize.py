@@ -1,7 +1,6 @@
 """`macroscope criticize`: compare your texts with real ones, in one command."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -83,65 +82,60 @@ def criticize(
     edited is used as it is. Exit status: 0, 5 if critics failed and are missing from the report, 1 if there is no
     report, 2 wrong usage.
     """
-    from macroscope.execution.job_server import early_server, import_encoders_early
+    from macroscope.criticize import run
+    from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
+    from macroscope.criticize.choice import choose, given_options
+    from macroscope.criticize.folder import require_output
+    from macroscope.criticize.inputs import store_standard_input
+    from macroscope.criticize.kept_profile import without_ids
+    from macroscope.criticize.profile import choose_language
+    from macroscope.criticize.profile_table import records_of as records_of_profiles
+    from macroscope.criticize.profile_table import table_of
+    from macroscope.criticize.run import criticize_without_texts
+    from macroscope.fields import as_option, word_all, word_fields
+    from macroscope.natural_language.languages import require_code
 
-    with nullcontext() if dry_run else early_server():
-        from macroscope.criticize import run
-        from macroscope.criticize.checks import LANGUAGES, SURROUNDINGS, TEXTS, describe
-        from macroscope.criticize.choice import choose, given_options
-        from macroscope.criticize.folder import require_output
-        from macroscope.criticize.inputs import store_standard_input
-        from macroscope.criticize.kept_profile import without_ids
-        from macroscope.criticize.profile import choose_language
-        from macroscope.criticize.profile_table import records_of as records_of_profiles
-        from macroscope.criticize.profile_table import table_of
-        from macroscope.criticize.run import criticize_without_texts
-        from macroscope.fields import as_option, word_all, word_fields
-        from macroscope.natural_language.languages import require_code
-
-        if language is not None:
-            require_code(language)
-        if output is not None:
-            require_output(output)
-        elif not dry_run:
-            raise UsageError("no folder for the report: give --output FOLDER, or --dry-run to profile the texts alone")
-        output = output or Path("judged")  # of a dry run: the name of what came from the standard input
-        options = given_options(critic or [], encoder)
-        paths = store_standard_input([*candidate, *(reference or [])], output)
-        candidate, real = paths[: len(candidate)], paths[len(candidate) :]
-        if not critic and run.may_embed(real):
-            import_encoders_early()
-        profile, profiles = run.profile_collections(real, candidate, replace(given, label=by))
-        if without_texts:
-            profile, profiles = without_ids(profile), [without_ids(each) for each in profiles]
-        chosen_language = choose_language(profile.languages, language)
-        as_shown = partial(word_fields, words=as_option)
-        first, then = (
-            [*map(as_shown, describe(checks, profile, profiles, language))]
-            for checks in ((*SURROUNDINGS, *LANGUAGES), TEXTS)
-        )
-        table = table_of(profile, profiles).map(as_shown)
-        if not json:
-            print_profile(table, first, then)
-        choice = choose(profile, profiles, critic or [], chosen_language, options)
-        if not json:
-            _print_choice(choice, choice.compared(profile))
-        config = run.implied_config(profile, profiles, choice, seed, chosen_language, matched_length)
-        if sensitivity is not None:
-            config["cited_sensitivity"] = _require_matrix(sensitivity)
-        answer: dict[str, Any] = {
-            "collections": word_all(records_of_profiles(profile, profiles), as_option),
-            "critics": choice.compared(profile),
-            "notes": [*first, *then, *choice.reasons],
-        }
-        if dry_run:
-            run.plan_of(config)  # reports the errors with which a run would begin
-            if json:
-                print_json(answer)
-            return
-        described = table.rename_axis("property").reset_index()
-        judge = criticize_without_texts if without_texts else run.criticize
-        plan = judge(config, (profile, *profiles), described, output, cores, device)
+    if language is not None:
+        require_code(language)
+    if output is not None:
+        require_output(output)
+    elif not dry_run:
+        raise UsageError("no folder for the report: give --output FOLDER, or --dry-run to profile the texts alone")
+    output = output or Path("judged")  # of a dry run: the name of what came from the standard input
+    options = given_options(critic or [], encoder)
+    paths = store_standard_input([*candidate, *(reference or [])], output)
+    candidate, real = paths[: len(candidate)], paths[len(candidate) :]
+    profile, profiles = run.profile_collections(real, candidate, replace(given, label=by))
+    if without_texts:
+        profile, profiles = without_ids(profile), [without_ids(each) for each in profiles]
+    chosen_language = choose_language(profile.languages, language)
+    as_shown = partial(word_fields, words=as_option)
+    first, then = (
+        [*map(as_shown, describe(checks, profile, profiles, language))]
+        for checks in ((*SURROUNDINGS, *LANGUAGES), TEXTS)
+    )
+    table = table_of(profile, profiles).map(as_shown)
+    if not json:
+        print_profile(table, first, then)
+    choice = choose(profile, profiles, critic or [], chosen_language, options)
+    if not json:
+        _print_choice(choice, choice.compared(profile))
+    config = run.implied_config(profile, profiles, choice, seed, chosen_language, matched_length)
+    if sensitivity is not None:
+        config["cited_sensitivity"] = _require_matrix(sensitivity)
+    answer: dict[str, Any] = {
+        "collections": word_all(records_of_profiles(profile, profiles), as_option),
+        "critics": choice.compared(profile),
+        "notes": [*first, *then, *choice.reasons],
+    }
+    if dry_run:
+        run.plan_of(config)  # reports the errors with which a run would begin
+        if json:
+            print_json(answer)
+        return
+    described = table.rename_axis("property").reset_index()
+    judge = criticize_without_texts if without_texts else run.criticize
+    plan = judge(config, (profile, *profiles), described, output, cores, device)
     _finish(plan, output, answer if json else None)
 
 

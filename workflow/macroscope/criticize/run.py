@@ -20,7 +20,6 @@ from macroscope.criticize.kept_profile import read_profile
 from macroscope.criticize.profile import Profile, profile_texts
 from macroscope.criticize.progress import EarlyNumbers, RunProgress
 from macroscope.criticize.wrappers import find_wrappers
-from macroscope.critics import critics
 from macroscope.documents import read_documents
 from macroscope.engine.kept_references import find_kept, is_kept, outputs_for, write_kept
 from macroscope.engine.redaction import Passages
@@ -117,14 +116,6 @@ def _corpus_options(choice: Choice, language: str) -> dict[str, Any]:
             "rare_titles": {"min_count": 2, "min_share": 0.01, "instead": RARE_TITLE},
         },
     }
-
-
-def may_embed(reference: Sequence[Path]) -> bool:
-    """Return whether critics that embed sentences may compare texts with a reference: a kept one may be without any."""
-    kept = find_kept(reference)
-    return kept is None or any(
-        each.data.sentences for name, each in critics().items() if name in kept.header["critics"]
-    )
 
 
 def profile_collections(

@@ -4,8 +4,8 @@ A job is a command of `python -m macroscope`. Python takes a second to import wh
 need PyTorch, which is more than most jobs of a small run compute. The server computes nothing itself, so it has no
 threads that a fork would lose. It ends when its standard input does, with the process that started it.
 
-`python -m macroscope.execution.job_server SOCKET` listens on a socket, in a folder of its own. Each line of its
-standard input is the dotted name of a module, which it imports when no command waits.
+`python -m macroscope.execution.job_server SOCKET MODULE...` listens on a socket, in a folder of its own, and imports
+the modules when no command waits.
 """
 
 import gc
@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -70,12 +69,13 @@ class JobServer:
     ----------
     listener
         Socket that clients connect to.
+    modules
+        Dotted names of the modules to import; one that cannot be imported is left to the job that needs it.
     """
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self, listener: socket.socket, modules: Sequence[str]) -> None:
         self._listener = listener
-        self._modules: deque[str] = deque()
-        self._incomplete = b""
+        self._modules = list(reversed(modules))
         self._jobs: dict[int, _Job] = {}
         self._selector = selectors.DefaultSelector()
         self._wakeup, wake = socket.socketpair()
@@ -99,8 +99,8 @@ class JobServer:
             self._reap()
             self._end_abandoned()
             if not ready and self._modules:
-                with suppress(Exception):  # a module that cannot be imported is left to the job that needs it
-                    prepare(self._modules.popleft())
+                with suppress(Exception):
+                    prepare(self._modules.pop())
         return None
 
     def _patience(self) -> float | None:
@@ -114,10 +114,7 @@ class JobServer:
             with suppress(BlockingIOError):
                 self._wakeup.recv(4096)
         elif stream is sys.stdin:
-            given = os.read(sys.stdin.fileno(), 4096)
-            *modules, self._incomplete = (self._incomplete + given).split(b"\n")
-            self._modules += map(bytes.decode, modules)
-            if not given:
+            if not os.read(sys.stdin.fileno(), 4096):
                 self._is_open = False
                 self._modules.clear()
                 self._selector.unregister(sys.stdin)
@@ -242,7 +239,7 @@ def _limit_threads(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
 
 
-def main(path: Path) -> None:
+def main(path: Path, modules: Sequence[str]) -> None:
     """Serve at a socket until the process that started this one ends; run the command of a job in its process."""
     gc.set_threshold(_OBJECTS_UNTIL_COLLECTION)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -251,7 +248,7 @@ def main(path: Path) -> None:
         listener.bind(str(unready))
         listener.listen(128)
         unready.rename(path)
-        command = JobServer(listener).serve()
+        command = JobServer(listener, modules).serve()
     if command is None:
         shutil.rmtree(path.parent, ignore_errors=True)  # the process that made it may have been killed
     else:
@@ -260,76 +257,13 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])
     os._exit(0)  # the process that waits for this one need not wait until Python has freed all libraries
 
 
 _START_SECONDS = 10.0
 _LIBRARIES = (THREADS, "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """Variables of the numeric libraries' threads: the server has one, so that no thread is lost by a fork."""
-
-
-_READS_TEXTS, _ENCODER = "macroscope.systems.files", "macroscope.critics.text_encoder"
-_early: list["_Started"] = []
-"""The server that was started before its jobs were known, until `job_server` takes it."""
-
-
-class _Started:
-    """A job server that was started, and whose process is ended with this one.
-
-    Parameters
-    ----------
-    folder
-        Working directory; None: a folder without any module of the user.
-    """
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self.environment = dict(os.environ)
-        self._place = tempfile.TemporaryDirectory(prefix="macroscope-", ignore_cleanup_errors=True)
-        self.path = Path(self._place.name) / "jobs"  # not in the run's folder: the paths of sockets are short
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "macroscope.execution.job_server", str(self.path)],
-            cwd=folder or self._place.name,
-            env=os.environ | waiting() | quiet() | dict.fromkeys(_LIBRARIES, "1") | {"PYTHONPATH": _python_path()},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # an interrupt reaches the jobs through their clients
-            text=True,
-        )
-
-    def prepare(self, modules: Sequence[str]) -> None:
-        assert self.process.stdin is not None
-        with suppress(BrokenPipeError):  # it could not start
-            print(*modules, sep="\n", file=self.process.stdin, flush=True)
-
-    def end(self) -> None:
-        assert self.process.stdin is not None
-        with suppress(BrokenPipeError):
-            self.process.stdin.close()
-        self.process.wait()
-        self._place.cleanup()
-
-
-@contextmanager
-def early_server() -> Iterator[None]:
-    """Start a job server for a `job_server` inside the `with` block, which imports modules while jobs are planned."""
-    server = _Started()
-    server.prepare([COMMANDS, _READS_TEXTS])
-    _early.append(server)
-    try:
-        yield
-    finally:
-        if server in _early:  # no job came
-            _early.remove(server)
-            server.process.kill()
-            server.end()
-
-
-def import_encoders_early() -> None:
-    """Let the early server, if there is one, import what encoders need: it takes seconds, in which it starts no job."""
-    for server in _early:
-        server.prepare([_ENCODER])
 
 
 @contextmanager
@@ -343,13 +277,24 @@ def job_server(folder: Path, modules: Sequence[str]) -> Iterator[str]:
     modules
         Dotted names of the modules that jobs run, those of the first ones first.
     """
-    server = _early.pop() if _early and _early[0].environment == os.environ else _Started(folder)
-    try:
-        server.prepare([COMMANDS, *modules])
-        _wait_for(server.path, server.process)
-        yield str(server.path)
-    finally:
-        server.end()
+    with tempfile.TemporaryDirectory(prefix="macroscope-", ignore_cleanup_errors=True) as place:
+        path = Path(place) / "jobs"  # not in the run's folder: the paths of sockets are short
+        process = subprocess.Popen(
+            [sys.executable, "-m", "macroscope.execution.job_server", str(path), COMMANDS, *modules],
+            cwd=folder,
+            env=os.environ | waiting() | quiet() | dict.fromkeys(_LIBRARIES, "1") | {"PYTHONPATH": _python_path()},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # an interrupt reaches the jobs through their clients
+        )
+        try:
+            _wait_for(path, process)
+            yield str(path)
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait()
 
 
 def _python_path() -> str:
@@ -358,7 +303,7 @@ def _python_path() -> str:
     return os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def _wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
+def _wait_for(path: Path, process: "subprocess.Popen[bytes]") -> None:
     """Wait until a server listens; if it does not, jobs run in processes of their own."""
     end = time.monotonic() + _START_SECONDS
     while not path.exists() and process.poll() is None and time.monotonic() < end:
