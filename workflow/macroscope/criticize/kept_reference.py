@@ -4,6 +4,8 @@ Which outputs are kept follows from the jobs of a comparison: what a job on a ca
 texts alone made. The real texts themselves stand in for the candidate in that plan, and are judged by nothing.
 """
 
+import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,21 +14,24 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from macroscope import __version__
 from macroscope.criticize import run
 from macroscope.criticize.choice import choose
 from macroscope.criticize.inputs import CORPUS, GivenFields, make_reference
 from macroscope.criticize.kept_profile import read_profile, strip_profile
 from macroscope.criticize.learned_parts import LearnedPart, Settings, keep_parts
-from macroscope.criticize.privacy import NOT_PRIVATE, make_private_rules
 from macroscope.criticize.profile import choose_language
 from macroscope.critics import GivenOptions, critics
-from macroscope.documents import Provenance
+from macroscope.documents import Document, Provenance
 from macroscope.engine.kept_references import KeptReference, is_kept, read_kept, write_kept
 from macroscope.engine.redaction import Passages, Rules
 from macroscope.engine.run import run_plan
 from macroscope.errors import MacroscopeError, UsageError
 from macroscope.execution.limits import Device, device_for_jobs
+from macroscope.natural_language.tokens import make_tokenizer
+from macroscope.natural_language.words import lower_case_words
 from macroscope.options import CONTROL
 from macroscope.plan import Plan
 from macroscope.readers.reading import KEPT_SUFFIX, read_user_documents
@@ -35,6 +40,7 @@ _STAND_IN = "candidate"
 _PRIVATE = (
     "words, titles and labels of fewer than {fewest} texts are left out, and so are digests of texts, ids and prompts"
 )
+_NOT_PRIVATE = "it keeps an embedding or the words of each text, which are of this text alone (--private)"
 _WITHOUT_WORDS = "it compares real texts word by word, and the kept reference is without their words (--with-words)"
 
 
@@ -112,7 +118,7 @@ def build_reference(
         with device_for_jobs(device):
             settings = Settings(chosen_language, seed, options)
             of_commands, missing_parts = keep_parts(parts, real, settings, made, folder)
-        rules = make_private_rules(real, chosen_language, private) if private else Rules()
+        rules = _make_private_rules(real, chosen_language, private) if private else Rules()
         description = {
             "macroscope": __version__,
             "critics": made,
@@ -137,8 +143,19 @@ def _leave_out(names: Sequence[str], with_words: bool, private: int) -> dict[str
     """Return critic -> why a kept reference lacks it."""
     kept = {name: critics()[name].data.kept_words for name in names}
     if private:
-        return {name: NOT_PRIVATE for name, words in kept.items() if words is None or "text" in words}
+        return {name: _NOT_PRIVATE for name, words in kept.items() if words is None or "text" in words}
     return {name: _WITHOUT_WORDS for name, words in kept.items() if "text" in (words or ()) and not with_words}
+
+
+def _make_private_rules(real: Sequence[Document], language: str, fewest: int) -> Rules:
+    """Return rules with a new salt, by which words and labels of fewer than `fewest` texts become pseudonyms."""
+    batch = make_tokenizer(language)([document.text for document in real])
+    width = max(1, len(batch.types))
+    of_texts = np.unique(batch.texts * width + batch.ids) % width
+    tokens = Counter(dict(zip(batch.types, np.bincount(of_texts, minlength=width).tolist(), strict=False)))
+    words = Counter(word for document in real for word in {*lower_case_words(document.text), f"label:{document.label}"})
+    shared = {word for counts in (tokens, words) for word, number in counts.items() if number >= fewest}
+    return Rules(shared=frozenset(shared), salt=secrets.token_bytes(16))
 
 
 def _choose_rules(plan: Plan, names: Sequence[str], rules: Rules, label: str | None, output: str) -> Rules:
