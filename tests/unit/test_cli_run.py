@@ -74,6 +74,12 @@ def test_run_refuses_a_config_without_the_files_that_it_names(call, tmp_path, ca
     assert advice in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "experiments").glob("*.yaml")), ids=lambda path: path.stem)
+def test_run_takes_every_experiment_with_its_names_of_models_and_tables(call, path, monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    assert call("run", "--config", str(path)) == [*SNAKEMAKE, str(path), *PROFILE, *LOGGER]
+
+
 def test_demo_runs_the_default_config_in_a_folder(call, tmp_path):
     command = call("demo", "--cores", "2")
     folder = ["--directory", "macroscope-demo", "--cores", "2"]

@@ -124,14 +124,18 @@ MUST_EXIST = "must exist"
 
 def make_absolute(path: str, info: ValidationInfo) -> str:
     """Return the absolute path of a file or folder that a user gave to a command or a function; others as they are."""
-    if os.path.exists(path):
-        return os.path.abspath(path) if info.context == _AS_GIVEN else path
-    if info.context == MUST_EXIST:
+    return os.path.abspath(path) if info.context == _AS_GIVEN and os.path.exists(path) else path
+
+
+def _require_existing(path: str, info: ValidationInfo) -> str:
+    if info.context == MUST_EXIST and not os.path.exists(path):
         raise ValueError(f"no such file or folder: {path}; put it into {os.getcwd()}, or change the path")
     return path
 
 
-UserPath = Annotated[str, AfterValidator(require_usable), AfterValidator(make_absolute)]
+UserPath = Annotated[
+    str, AfterValidator(require_usable), AfterValidator(make_absolute), AfterValidator(_require_existing)
+]
 """Path of a user's file or folder."""
 LARGEST_SEED = 2**31 - 1
 """The sum of two seeds is still a valid seed of a random number generator."""

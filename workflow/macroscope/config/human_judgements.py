@@ -1,6 +1,8 @@
 """Options of the reporting room: human judgements with which statistics are correlated."""
 
-from pydantic import Field
+from typing import Annotated
+
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, ConfigView, Options, UserPath, require_name
@@ -17,11 +19,15 @@ from macroscope.statistics.judgements import (
 )
 
 
+def _require_file(table: str, require: ValidatorFunctionWrapHandler) -> str:
+    return table if table in BUILT_IN else str(require(table))
+
+
 class HumanJudgements(Options):
     """Scores that people gave to systems: every statistic is correlated with them (pimentel2022 §5.2)."""
 
     corpus: str = Field(description="Name of the corpus that the systems are judged against.")
-    table: UserPath = Field(
+    table: Annotated[UserPath, WrapValidator(_require_file)] = Field(
         description=f"A built-in table ({', '.join(BUILT_IN)}); the path of a CSV of your own, with the columns"
         " system, score and, if there are several, question; a CSV of ratings of single documents, with a column"
         " document as well; or a folder that `macroscope human collect` wrote."
