@@ -71,7 +71,7 @@ def split_key(key: str) -> tuple[str, str]:
 def pseudonym_of_id(identifier: str, salt: bytes = b"") -> str:
     """Return a pseudonym of an id, with the number of the sample or passage; that of a pseudonym is itself.
 
-    With a salt, nobody without it can tell which id a pseudonym has.
+    With a secret salt, a reader cannot tell which id belongs to a pseudonym.
     """
     if is_pseudonym(identifier) and not salt:
         return identifier

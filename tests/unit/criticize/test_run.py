@@ -231,7 +231,7 @@ def test_cores_are_a_number_above_0(cores):
 def test_an_edited_config_is_kept(tmp_path):
     path = tmp_path / "out" / "config.yaml"
     assert write_config(path, {"run": "a"})
-    assert write_config(path, {"run": "b"})  # nobody has touched it
+    assert write_config(path, {"run": "b"})  # it is unedited
     assert "run: b" in path.read_text()
     path.write_text(path.read_text().replace("run: b", "run: mine"))
     assert not write_config(path, {"run": "c"})

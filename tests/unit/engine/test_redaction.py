@@ -16,8 +16,8 @@ TEXT = "The miller's daughter walked slowly down to the frozen river and looked 
 PASSAGES = Passages([TEXT])
 
 
-def redacted(tmp_path, name, rules=Rules()):  # noqa: B008
-    redact(tmp_path / name, tmp_path / "shared" / name, rules)
+def redacted(tmp_path, name, *rules):
+    redact(tmp_path / name, tmp_path / "shared" / name, *rules)
     return tmp_path / "shared" / name
 
 

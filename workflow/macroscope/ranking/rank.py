@@ -191,4 +191,4 @@ def _load(folder: Path) -> Components:
 
 _FILE = "components.npy"
 PART = LearnedPart("rank", 1, lambda settings: ["--language", settings.language], _learn, _save, _load)
-"""What ranking needs of real texts: four numbers of each."""
+"""The components of each real text: four numbers."""
